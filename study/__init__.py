@@ -1,0 +1,1 @@
+"""The reviewer study and the operational endpoints, over what `replay` derives."""
