@@ -1,0 +1,260 @@
+"""What a rule set answers.
+
+The nouns of the paper's section 5.1 as frozen records.  A `Mark` is a time and the
+event that shows it.  The end of a blocker episode is one of four records, which are
+survival analysis' event, competing events and censoring with no interpretation step
+left.  Times are integers of nanoseconds on the log's time basis.
+
+Fields that a later rule set adds have defaults that documents leave out, so what a
+frozen rule set prints stays as it is, byte for byte.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, Final, Literal, TypeAlias
+
+from replay.event import Record
+from replay.history import Prefix, PrefixFacts
+
+WorkState: TypeAlias = Literal[
+    "proposed", "active", "blocked", "awaiting_review", "complete", "cancelled"
+]
+ReceiptStatus: TypeAlias = Literal[
+    "unbound", "revision_unknown", "current", "superseded_by_revision", "stale_on_arrival"
+]
+Verdict: TypeAlias = Literal[
+    "supported", "contradicted", "stale", "missing", "unbound", "unknown", "not_comparable"
+]
+CorrectionStatus: TypeAlias = Literal["silenced", "ineffective", "applied", "overtaken"]
+
+NOT_ESTABLISHED: Final = "not established"
+"""What every item says of permission, always: no event here establishes one."""
+
+ANOMALY_CODES: Final = (
+    "link_self",
+    "link_forward",
+    "link_missing",
+    "link_other_item",
+    "other_principal",
+    "after_terminal",
+    "not_terminal",
+    "no_open_episode",
+    "progress_while_blocked",
+    "revision_reintroduced",
+    "anachronistic",
+)
+
+
+class Rule(Record, frozen=True):
+    """A rule's id and the one sentence that states it."""
+
+    id: str
+    sentence: str
+
+
+class Mark(Record, frozen=True):
+    """A time, and the event that shows it."""
+
+    event_id: str
+    time: int
+
+
+class Progress(Record, frozen=True):
+    """The last evidenced progress, with the rule that counts it as such."""
+
+    event_id: str
+    time: int
+    rule: str
+
+
+class Derived(Record, frozen=True):
+    """A value, since when, by which rule, from which events."""
+
+    value: str | None
+    since: Mark | None
+    rule: str
+    evidence: tuple[str, ...] = ()
+
+
+class Clocks(Record, frozen=True):
+    """The three clocks; a clock with nothing to show is null."""
+
+    last_message: Mark
+    last_progress: Progress | None = None
+    blocked_since: Mark | None = None
+
+
+class Recovered(Record, frozen=True):
+    """The event of interest: evidenced resumption."""
+
+    by: Mark
+    evidence: tuple[str, ...]
+
+
+class Cancelled(Record, frozen=True):
+    """A competing event: the blocker was called off."""
+
+    by: Mark
+    evidence: tuple[str, ...] = ()
+
+
+class CancelledWithWork(Record, frozen=True):
+    """A competing event: the work item was cancelled while blocked."""
+
+    by: Mark
+    evidence: tuple[str, ...] = ()
+
+
+class Censored(Record, frozen=True):
+    """Still open where observation ends (nanoseconds): elapsed time, and no recovery."""
+
+    at: int
+
+
+EpisodeEnd: TypeAlias = Recovered | Cancelled | CancelledWithWork | Censored
+
+
+class Episode(Record, frozen=True):
+    """One blocker episode.  `elapsed` is in nanoseconds, to its end or to the cutoff."""
+
+    work_id: str
+    blocker_id: str | None
+    opened: Mark
+    repeats: tuple[str, ...]
+    end: EpisodeEnd
+    elapsed: int
+
+    @property
+    def events(self) -> tuple[str, ...]:
+        """The raises that make up the episode: its origin, then its repeats."""
+        return (self.opened.event_id, *self.repeats)
+
+
+class Receipt(Record, frozen=True):
+    """A completed check or review, and what its revision makes of it at the cutoff."""
+
+    work_id: str
+    event_id: str
+    type: str
+    check: str | None
+    source: str | None
+    outcome: str
+    revision: str | None
+    status: ReceiptStatus
+    principal: str | None
+
+
+class Claim(Record, frozen=True):
+    """Something said, judged against evidence.  `claim` is the event's type."""
+
+    work_id: str
+    event_id: str
+    claim: str
+    verdict: Verdict
+    evidence: tuple[str, ...]
+    missing: tuple[str, ...]
+    rule: str
+
+
+class Correction(Record, frozen=True):
+    """An event that names another as superseded, and what became of that."""
+
+    work_id: str
+    event_id: str
+    target: str
+    status: CorrectionStatus
+    reason: str | None
+
+
+class Anomaly(Record, frozen=True):
+    """Something about an event that a reader should know; it changes no verdict by itself."""
+
+    code: str
+    event_id: str
+    related: tuple[str, ...] = ()
+
+
+class Item(Record, frozen=True, kw_only=True):
+    """Everything one rule set says of one work item at one cutoff.
+
+    Where `undetermined_by` names events, the rules do not cover the item: state and
+    revision have null values, and `episodes`, `receipts`, `claims` and `corrections`
+    are null, which is not the same as empty.
+    """
+
+    work_id: str
+    state: Derived
+    revision: Derived
+    clocks: Clocks
+    episodes: tuple[Episode, ...] | None
+    receipts: tuple[Receipt, ...] | None
+    claims: tuple[Claim, ...] | None
+    corrections: tuple[Correction, ...] | None
+    anomalies: tuple[Anomaly, ...]
+    flags: tuple[str, ...]
+    undetermined_by: tuple[str, ...] = ()
+
+
+class Unassigned(Record, frozen=True):
+    """Visible events that name no work item: they move none."""
+
+    events: int
+    last_message: Mark | None
+    anomalies: tuple[Anomaly, ...]
+
+
+class Uncovered(Record, frozen=True):
+    """A visible event that the rule set does not cover."""
+
+    event_id: str
+    type: str
+    work_id: str | None
+
+
+class Projection(Record, frozen=True, kw_only=True):
+    """A rule set's answers at one cutoff.  Items are sorted by `work_id` code points."""
+
+    rules: str
+    facts: PrefixFacts
+    items: tuple[Item, ...]
+    unassigned: Unassigned
+    uncovered: tuple[Uncovered, ...]
+
+    def item(self, work_id: str) -> Item | None:
+        """The item of that id, null where no visible event names it."""
+        return next((item for item in self.items if item.work_id == work_id), None)
+
+    @property
+    def episodes(self) -> tuple[Episode, ...]:
+        """Every determined item's episodes, in item order."""
+        return tuple(_all(item.episodes for item in self.items))
+
+    @property
+    def receipts(self) -> tuple[Receipt, ...]:
+        """Every determined item's receipts, in item order."""
+        return tuple(_all(item.receipts for item in self.items))
+
+    @property
+    def claims(self) -> tuple[Claim, ...]:
+        """Every determined item's claims, in item order."""
+        return tuple(_all(item.claims for item in self.items))
+
+    @property
+    def corrections(self) -> tuple[Correction, ...]:
+        """Every determined item's corrections, in item order."""
+        return tuple(_all(item.corrections for item in self.items))
+
+
+def _all(parts: Iterator[tuple[Any, ...] | None] | Any) -> Iterator[Any]:
+    for part in parts:
+        yield from part or ()
+
+
+class RuleSet(Record, frozen=True):
+    """A frozen rule set: an id, its rules, and one function of a `Prefix` and nothing else."""
+
+    id: str
+    rules: tuple[Rule, ...]
+    project: Callable[[Prefix], Projection]
+    digest: str = ""

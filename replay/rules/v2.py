@@ -1,0 +1,1161 @@
+"""coordination/2: concurrent blockers, claims, reviews, corrections, terminal states.
+
+Decides, for every work item of any admitted log and at any cutoff, its state, revision,
+three clocks, blocker episodes, receipts, claims and corrections.  It covers every class
+of the contract, so nothing is undetermined.
+
+Choices.  An item's events are read once, in sequence order, into a fold of its standing
+versions.  A correction is the only thing that reaches back: it changes which version
+stands at an earlier place, and the item's versions are folded again from there, in order
+of place, on a checkpoint of the fold from before that place.
+What was displayed at each sequence is kept as the log grows, since `since` and asserted
+statuses ask for the belief of that time, not for today's.
+
+This file is self-contained and frozen: it shares records with other rule sets and no
+judgement.  The steps named in comments are those of the published order of evaluation.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Final, TypeVar
+
+from replay.event import Blocker, Check, Event, Record, Review, ReviewRequest, StatusAssertion
+from replay.history import Prefix
+from replay.projection import (
+    Anomaly,
+    Cancelled,
+    CancelledWithWork,
+    Censored,
+    Claim,
+    Clocks,
+    Correction,
+    CorrectionStatus,
+    Derived,
+    Episode,
+    EpisodeEnd,
+    Item,
+    Mark,
+    Progress,
+    Projection,
+    Receipt,
+    ReceiptStatus,
+    Recovered,
+    Rule,
+    RuleSet,
+    Unassigned,
+    Verdict,
+)
+
+ID: Final = "coordination/2"
+
+FAILING: Final = frozenset({"failed", "errored", "timed_out"})
+PASSING: Final = frozenset({"passed"})
+DECIDING: Final = FAILING | PASSING | {"action_required"}
+SUBSTANTIVE: Final = frozenset({"approved", "changes_requested"})
+
+LINKS = Rule(
+    "2/links",
+    "A link is valid when its target is visible, of the same item, recorded earlier and, for"
+    " causes and evidence, at an earlier place; any other link has no effect and is an anomaly.",
+)
+CORRECTIONS = Rule(
+    "2/corrections",
+    "A retraction silences the event it names and a replacement stands in its target's place;"
+    " only the principal who recorded an event corrects it.",
+)
+TERMINAL = Rule(
+    "2/terminal",
+    "After completion or cancellation only a reopening moves state, progress and episodes.",
+)
+REVISION = Rule(
+    "2/revision",
+    "The current revision is the latest announced by place, never by name.",
+)
+RECEIPT = Rule(
+    "2/receipt",
+    "A receipt is bound to a revision, and certifies only the revision that is current at the"
+    " cutoff.",
+)
+DECIDING_RESULT = Rule(
+    "2/deciding-result",
+    "Of each check and source the latest current, non-local result that passed, failed,"
+    " errored, timed out or required action decides.",
+)
+PROGRESS_REVISION = Rule("2/progress-revision", "The first announcement of a revision is progress.")
+PROGRESS_CHECK = Rule(
+    "2/progress-check",
+    "A check that passed or failed on the revision current at its place is progress, unless it"
+    " repeats the latest deciding outcome of that revision, check and source.",
+)
+PROGRESS_REVIEW = Rule(
+    "2/progress-review",
+    "A review that approved or requested changes of the revision current at its place is"
+    " progress, unless it repeats that reviewer's latest substantive outcome for it.",
+)
+EPISODE = Rule(
+    "2/episode",
+    "A raise opens the episode of its blocker id or repeats the open one; it ends recovered,"
+    " cancelled, or cancelled with the work, and is otherwise censored at the cutoff.",
+)
+RESOLUTION = Rule(
+    "2/resolution",
+    "A resolution is a claim: supported when it names a new revision or a passed check since the"
+    " episode opened, or when the last episode of its id had recovered.",
+)
+READINESS = Rule(
+    "2/readiness",
+    "A review request is a claim: supported when every check it requires, or at least one,"
+    " passed on the current revision that it names, and none fails.",
+)
+COMPLETION = Rule(
+    "2/completion",
+    "A completion is a claim: it completes the item at the first event at which the evidence on"
+    " its revision supports it, with no blocker open and no reviewer asking for changes.",
+)
+ASSERTION = Rule(
+    "2/assertion",
+    "An asserted status is compared with what these rules display at the sequence it speaks of.",
+)
+STATE_TERMINAL = Rule(
+    "2/state-terminal",
+    "An item is complete or cancelled from the event that made it so until it is reopened.",
+)
+BLOCKED = Rule("2/state-blocked", "An item is blocked while any of its episodes is open.")
+AWAITING = Rule(
+    "2/state-awaiting-review",
+    "An item that is not blocked awaits review while a readiness claim is supported and no later"
+    " review of its revision approved it or requested changes.",
+)
+BASE = Rule(
+    "2/state-base",
+    "An item is proposed once proposed, and active once work started or was reopened, an"
+    " artifact was published, a check completed or a blocker was raised.",
+)
+
+_Reviewer = tuple[str | None, str | None]
+
+
+def project(prefix: Prefix) -> Projection:
+    """Every answer of coordination/2 at the prefix's cutoff."""
+    board = _Board()
+    for event in prefix.events:
+        board.read(event)
+    return board.projection(prefix)
+
+
+class _Board:
+    """Every work item of a prefix, read event by event."""
+
+    def __init__(self) -> None:
+        self.visible: dict[str, Event] = {}
+        self.items: dict[str, _Item] = {}
+        self.unassigned: list[Event] = []
+
+    def read(self, event: Event) -> None:
+        self.visible[event.event_id] = event
+        if event.work_id is None:
+            self.unassigned.append(event)
+            return
+        item = self.items.get(event.work_id)
+        if item is None:
+            item = self.items[event.work_id] = _Item(event.work_id, self.visible)
+        item.read(event)
+
+    def projection(self, prefix: Prefix) -> Projection:
+        incomplete = _has_gap(prefix.events)
+        observed = prefix.observed or 0  # null only where nothing is visible, so no item is
+        events = self.unassigned
+        # Their corrections have no effect, so each stands at its own place.
+        anomalies = _link_anomalies(events, _Links(self.visible, {}))
+        return Projection(
+            rules=ID,
+            facts=prefix.facts,
+            items=tuple(self.items[w].item(observed, incomplete) for w in sorted(self.items)),
+            unassigned=Unassigned(
+                events=len(events),
+                last_message=_mark(events[-1]) if events else None,
+                anomalies=_in_order(anomalies, self.visible),
+            ),
+            uncovered=(),
+        )
+
+
+# Step 1: links, places, and which version stands.
+
+
+class _Links:
+    """Links of one item's events, resolved to places."""
+
+    def __init__(self, visible: Mapping[str, Event], places: Mapping[str, int]) -> None:
+        self.visible = visible
+        self.places = places  # of replacements; every other event is its own place
+
+    def place(self, event: Event) -> int:
+        return self.places.get(event.event_id, event.recorded_sequence)
+
+    def supersedes_fault(self, event: Event, target_id: str) -> str | None:
+        """Why a `supersedes` is invalid, the first reason that applies; null when valid."""
+        target = self.visible.get(target_id)
+        if target is None:
+            return "link_missing"
+        if target.work_id != event.work_id:
+            return "link_other_item"
+        if target is event:
+            return "link_self"
+        return "link_forward" if target.recorded_sequence > event.recorded_sequence else None
+
+    def citation_fault(self, event: Event, target_id: str) -> str | None:
+        """The same for an entry of `causes` or `evidence_refs`."""
+        target = self.visible.get(target_id)
+        if target is None:
+            return "link_missing"
+        if target.work_id != event.work_id:
+            return "link_other_item"
+        place, cited = self.place(event), self.place(target)
+        if cited == place:
+            return "link_self"
+        late = target.recorded_sequence > event.recorded_sequence or cited > place
+        return "link_forward" if late else None
+
+    def cited_places(self, event: Event, refs: Iterable[str]) -> set[int]:
+        """The places that the valid ones of these links lead to."""
+        return {
+            self.place(self.visible[ref])
+            for ref in refs
+            if ref in self.visible and self.citation_fault(event, ref) is None
+        }
+
+
+class _Item:
+    """One work item: its visible events, which of them stand, and the fold of those."""
+
+    def __init__(self, work_id: str, visible: Mapping[str, Event]) -> None:
+        self.work_id = work_id
+        self.events: list[Event] = []
+        self.originals: list[Event] = []  # those that are neither inert nor corrections
+        self.linked: list[Event] = []  # those that link to anything
+        self.places: dict[str, int] = {}
+        self.links = _Links(visible, self.places)
+        self.versions: dict[int, list[Event]] = {}  # of places with replacements, in order
+        self.retractions: list[Event] = []
+        self.silenced: frozenset[str] = frozenset()
+        self.fold = _Fold(self.links)
+        self.checkpoints: _Checkpoints | None = None  # until the first correction, none
+        self.displayed: list[_Display] = []  # one entry a change, as the log grew
+        self.state_since: Event | None = None
+        self.revision_since: Event | None = None
+
+    def read(self, event: Event) -> None:
+        self.events.append(event)
+        if event.causes or event.evidence_refs or event.supersedes is not None:
+            self.linked.append(event)
+        if event.inert:
+            return
+        target = self._corrected(event)
+        if target is None:
+            self.originals.append(event)
+            self._fold_next(event, event)
+        else:
+            self._fold_again(self._correct(event, target))
+        self._note_displayed(event)
+
+    def _corrected(self, event: Event) -> Event | None:
+        """The event that this one corrects, if it is a correction."""
+        target_id = event.supersedes
+        if (
+            target_id is None
+            or event.inert
+            or self.links.supersedes_fault(event, target_id) is not None
+        ):
+            return None
+        target = self.links.visible[target_id]
+        is_correction = (
+            event.type in ("event.retracted", target.type) and event.principal == target.principal
+        )
+        return target if is_correction else None
+
+    def _correct(self, event: Event, target: Event) -> int:
+        """Apply a correction; the earliest place at which another version may stand now."""
+        if event.type != "event.retracted":
+            place = self.links.place(target)
+            self.places[event.event_id] = place
+            self.versions.setdefault(place, [target]).append(event)
+            return place
+        self.retractions.append(event)
+        silenced: set[str] = set()
+        for retraction in reversed(self.retractions):
+            if retraction.event_id not in silenced and retraction.supersedes is not None:
+                silenced.add(retraction.supersedes)
+        changed = silenced ^ self.silenced
+        self.silenced = frozenset(silenced)
+        places = (self.links.place(self.links.visible[event_id]) for event_id in changed)
+        return min(places, default=event.recorded_sequence)  # none: it was silenced already
+
+    def _standing(self, original: Event) -> Event | None:
+        """The version that stands at the place of an event that replaces none."""
+        versions = self.versions.get(original.recorded_sequence, (original,))
+        return next((v for v in reversed(versions) if v.event_id not in self.silenced), None)
+
+    def _fold_next(self, original: Event, standing: Event | None) -> None:
+        if standing is not None:
+            self.fold.read(standing, original.recorded_sequence, original.recorded_at)
+        if self.checkpoints is not None:
+            self.checkpoints.note(self.fold, original.recorded_sequence)
+
+    def _fold_again(self, place: int) -> None:
+        if self.checkpoints is None:
+            self.checkpoints = _Checkpoints(self.links)
+        self.fold, done = self.checkpoints.before(place)
+        for original in self.originals[done:]:
+            self._fold_next(original, self._standing(original))
+
+    def _note_displayed(self, event: Event) -> None:
+        state, revision = self.fold.value(), self.fold.current
+        last = self.displayed[-1] if self.displayed else _NOTHING_DISPLAYED
+        if state != last.state:
+            self.state_since = event
+        if revision != last.revision:
+            self.revision_since = event
+        if state != last.state or revision != last.revision:
+            self.displayed.append(_Display(event.recorded_sequence, state, revision))
+
+    def displayed_at(self, sequence: int) -> _Display:
+        """What these rules displayed of the item at an earlier cutoff sequence."""
+        index = bisect_right(self.displayed, sequence, key=lambda display: display.sequence)
+        return self.displayed[index - 1] if index else _NOTHING_DISPLAYED
+
+    # What follows is read off at the cutoff.
+
+    def item(self, observed: int, incomplete: bool) -> Item:
+        fold = self.fold
+        flags = [] if self.events[0].type == "work.proposed" else ["no_origin"]
+        if incomplete:
+            flags.append("possibly_incomplete")
+        anomalies = [
+            *_link_anomalies(self.linked, self.links),
+            *self._refused_corrections(),
+            *fold.anomalies,
+            *fold.anachronisms(),
+        ]
+        return Item(
+            work_id=self.work_id,
+            state=fold.state(_mark_or_none(self.state_since)),
+            revision=fold.revision(_mark_or_none(self.revision_since)),
+            clocks=Clocks(_mark(self.events[-1]), fold.progress, fold.blocked_since()),
+            episodes=tuple(episode.record(self.work_id, observed) for episode in fold.opened),
+            receipts=tuple(fold.receipts(self.work_id)),
+            claims=tuple(self._claims()),
+            corrections=tuple(self._corrections()),
+            anomalies=_in_order(anomalies, self.links.visible),
+            flags=tuple(flags),
+        )
+
+    def _claims(self) -> Iterator[Claim]:
+        for claim in self.fold.claims:
+            if claim.rule == ASSERTION.id:
+                judgement = self._judge_assertion(claim.event, claim.place)
+            else:
+                judgement = self.fold.judge(claim)
+            yield Claim(
+                self.work_id,
+                claim.event.event_id,
+                claim.event.type,
+                judgement.verdict,
+                judgement.evidence,
+                judgement.missing,
+                claim.rule,
+            )
+
+    def _judge_assertion(self, event: Event, place: int) -> _Judgement:
+        asserted = event.data
+        assert isinstance(asserted, StatusAssertion)
+        as_of = place if asserted.as_of_sequence is None else asserted.as_of_sequence
+        displayed = self.displayed_at(as_of)
+        if as_of > place or displayed.state is None:
+            return _Judgement("not_comparable")
+        agrees = asserted.state == displayed.state and (
+            asserted.revision is None or asserted.revision == displayed.revision
+        )
+        return _Judgement("supported" if agrees else "contradicted")
+
+    def _corrections(self) -> Iterator[Correction]:
+        for event in self.linked:
+            if event.supersedes is not None:
+                yield Correction(
+                    self.work_id,
+                    event.event_id,
+                    event.supersedes,
+                    self._correction_status(event),
+                    _reason(event),
+                )
+
+    def _correction_status(self, event: Event) -> CorrectionStatus:
+        # the first that applies
+        if event.event_id in self.silenced:
+            return "silenced"
+        if self._corrected(event) is None:
+            return "ineffective"
+        if event.type == "event.retracted":
+            return "applied"
+        versions = self.versions[self.places[event.event_id]]
+        last = next((v for v in reversed(versions) if v.event_id not in self.silenced), None)
+        return "applied" if last is event else "overtaken"
+
+    def _refused_corrections(self) -> Iterator[Anomaly]:
+        """Those that are no correction only because another principal recorded the target."""
+        for event in self.linked:
+            target_id = event.supersedes
+            if event.inert or target_id is None or self.links.supersedes_fault(event, target_id):
+                continue
+            target = self.links.visible[target_id]
+            if (
+                event.type in ("event.retracted", target.type)
+                and event.principal != target.principal
+            ):
+                yield Anomaly("other_principal", event.event_id, (target_id,))
+
+
+class _Checkpoints:
+    """Copies of an item's fold at earlier places, ever sparser towards the beginning."""
+
+    SPACING: Final = 16  # versions between two of the latest; a copy costs as much as a few reads
+
+    def __init__(self, links: _Links) -> None:
+        self.start = _Fold(links)
+        self.taken: list[tuple[int, int, _Fold]] = []  # versions read, last place, fold
+        self.read = 0
+
+    def note(self, fold: _Fold, place: int) -> None:
+        """Count a version that was read, and copy the fold once in a while."""
+        self.read += 1
+        if self.read % self.SPACING == 0:
+            self.taken = [taken for taken in self.taken if self._is_kept(taken[0])]
+            self.taken.append((self.read, place, fold.copy()))
+
+    def _is_kept(self, read: int) -> bool:
+        spacing = self.SPACING
+        while spacing * 2 <= self.read - read:
+            spacing *= 2
+        return read % spacing == 0
+
+    def before(self, place: int) -> tuple[_Fold, int]:
+        """The latest fold that had not reached the place, and how many versions it had read."""
+        while self.taken and self.taken[-1][1] >= place:
+            self.taken.pop()
+        self.read, _, fold = self.taken[-1] if self.taken else (0, 0, self.start)
+        return fold.copy(), self.read
+
+
+class _Display(Record, frozen=True):
+    """What was displayed from a sequence on."""
+
+    sequence: int
+    state: str | None
+    revision: str | None
+
+
+_NOTHING_DISPLAYED: Final = _Display(0, None, None)
+
+
+class _Judgement(Record, frozen=True):
+    verdict: Verdict
+    evidence: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+
+
+class _Said(Record, frozen=True):
+    """A standing claim, its place and the rule that judges it."""
+
+    event: Event
+    place: int
+    rule: str
+
+
+class _OpenedEpisode:
+    """An episode while it is folded.  `at` is the recorded time of the origin's place."""
+
+    def __init__(self, opened: Event, place: int, at: int, blocker_id: str | None) -> None:
+        self.opened = opened
+        self.place = place
+        self.at = at
+        self.blocker_id = blocker_id
+        self.repeats: list[str] = []
+        self.raises = {place: opened.event_id}
+        self.end: EpisodeEnd | None = None
+
+    def copy(self) -> _OpenedEpisode:
+        other = _OpenedEpisode(self.opened, self.place, self.at, self.blocker_id)
+        other.repeats, other.raises = [*self.repeats], {**self.raises}
+        return other
+
+    def repeat(self, event: Event, place: int) -> None:
+        self.repeats.append(event.event_id)
+        self.raises[place] = event.event_id
+
+    def record(self, work_id: str, observed: int) -> Episode:
+        end: EpisodeEnd = Censored(observed) if self.end is None else self.end
+        until = observed if isinstance(end, Censored) else end.by.time
+        return Episode(
+            work_id=work_id,
+            blocker_id=self.blocker_id,
+            opened=Mark(self.opened.event_id, self.at),
+            repeats=tuple(self.repeats),
+            end=end,
+            elapsed=until - self.at,
+        )
+
+
+class _Results:
+    """The latest deciding, non-local result of each check and source."""
+
+    def __init__(self) -> None:
+        self.latest: dict[tuple[str, str | None], tuple[int, Event]] = {}  # in order of place
+        self.failing = 0
+        self.passing: dict[str, int] = {}
+
+    def copy(self) -> _Results:
+        other = _Results()
+        other.latest, other.passing = {**self.latest}, {**self.passing}
+        other.failing = self.failing
+        return other
+
+    def add(self, event: Event, place: int, check: Check) -> None:
+        before = self.latest.pop((check.check, check.source), None)
+        if before is not None:
+            self._count(before[1], -1)
+        self.latest[check.check, check.source] = (place, event)
+        self._count(event, 1)
+
+    def _count(self, event: Event, step: int) -> None:
+        check = _check(event)
+        if check.outcome in FAILING:
+            self.failing += step
+        elif check.outcome == "passed":
+            self.passing[check.check] = self.passing.get(check.check, 0) + step
+
+    def passes(self, requires: Iterable[str]) -> bool:
+        required = tuple(requires)
+        if required:
+            return all(self.passing.get(check) for check in required)
+        return any(self.passing.values())
+
+    def missing(self, requires: Iterable[str]) -> tuple[str, ...]:
+        required = tuple(dict.fromkeys(requires))
+        if not required:
+            return ("any check",)
+        return tuple(check for check in required if not self.passing.get(check))
+
+    def of(self, outcomes: frozenset[str], checks: Iterable[str] = ()) -> Iterator[tuple[int, str]]:
+        """Place and id of the results of these outcomes, and of these checks if any."""
+        wanted = frozenset(checks)
+        for (check, _), (place, event) in self.latest.items():
+            if _check(event).outcome in outcomes and (not wanted or check in wanted):
+                yield place, event.event_id
+
+
+class _Reviews:
+    """The latest substantive review of each reviewer: principal and claimed author."""
+
+    def __init__(self) -> None:
+        self.latest: dict[_Reviewer, tuple[int, Event]] = {}
+        self.last_place = -1
+
+    def copy(self) -> _Reviews:
+        other = _Reviews()
+        other.latest, other.last_place = {**self.latest}, self.last_place
+        return other
+
+    def add(self, event: Event, place: int) -> None:
+        self.latest[event.principal, event.claimed_author] = (place, event)
+        self.last_place = place
+
+    def requesting(self) -> Iterator[tuple[int, str]]:
+        """Place and id of those that still request changes."""
+        for place, event in self.latest.values():
+            if _review(event).outcome == "changes_requested":
+                yield place, event.event_id
+
+
+_K = TypeVar("_K")
+_V = TypeVar("_V", _Results, _Reviews, dict[str, None])
+_COPIED: Final = (
+    *("anomalies", "announced", "received", "results", "reviews", "all_results", "all_reviews"),
+    *("check_outcome", "review_outcome", "open", "opened", "last_ended", "resuming", "claims"),
+    *("final", "awaited", "requires"),
+)
+_NO_RESULTS: Final = _Results()
+_NO_REVIEWS: Final = _Reviews()
+
+
+class _Fold:
+    """One item's standing versions, read in order of place."""
+
+    def __init__(self, links: _Links) -> None:
+        self.links = links
+        self.anomalies: list[Anomaly] = []
+        self.base: tuple[str, Event] | None = None
+        self.terminal: tuple[str, Event] | None = None  # with the claim or the cancellation
+        self.announced: dict[str, Event] = {}
+        self.current: str | None = None
+        self.changed_by: Event | None = None
+        # receipts
+        self.received: list[tuple[Event, bool]] = []  # with: may be superseded, not stale
+        self.results: dict[str, _Results] = {}  # by revision
+        self.reviews: dict[str, _Reviews] = {}
+        self.all_results = _Results()  # whatever revision they name
+        self.all_reviews = _Reviews()
+        self.check_outcome: dict[tuple[str | None, str, str | None], str] = {}
+        self.review_outcome: dict[tuple[str | None, _Reviewer], str] = {}
+        self.progress: Progress | None = None
+        # episodes
+        self.open: dict[str | None, _OpenedEpisode] = {}  # in order of origin
+        self.opened: list[_OpenedEpisode] = []
+        self.last_ended: dict[str | None, _OpenedEpisode] = {}
+        self.resuming: dict[int, str] = {}  # places of new revisions and passed current checks
+        # claims
+        self.claims: list[_Said] = []
+        self.final: dict[int, _Judgement] = {}  # by place, what nothing later changes
+        self.ready: list[_Said] = []  # readiness claims not made stale so far
+        self.awaited: dict[tuple[str, ...], int] = {}  # by requires: the latest place claimed
+        self.requires: dict[tuple[str | None, str | None], dict[str, None]] = {}
+        self.done: dict[tuple[object, ...], list[_Said]] = {}  # completion claims, likewise
+        self.completing: _Said | None = None
+        self.owned: set[object] = set()  # values of shared containers that no copy holds
+
+    def copy(self) -> _Fold:
+        """A fold that reads on by itself.  What is large and seldom changes is shared."""
+        other = _Fold.__new__(_Fold)
+        other.__dict__.update(self.__dict__)
+        for name in _COPIED:
+            setattr(other, name, self.__dict__[name].copy())
+        self.owned, other.owned = set(), set()
+        for blocker_id, episode in self.open.items():
+            other.open[blocker_id] = copied = episode.copy()
+            other.opened[self.opened.index(episode)] = copied
+        other.done = {key: [*claims] for key, claims in self.done.items()}
+        return other
+
+    def _own(self, container: dict[_K, _V], key: _K, new: Callable[[], _V]) -> _V:
+        """The value of a shared container, copied before its first change here."""
+        if (id(container), key) not in self.owned:
+            self.owned.add((id(container), key))
+            container[key] = container[key].copy() if key in container else new()
+        return container[key]
+
+    def read(self, event: Event, place: int, at: int) -> None:
+        """Take in the version that stands at the next place."""
+        step = _STEPS.get(event.type)
+        if step is None:
+            return
+        if self.terminal is not None and event.type != "work.reopened":
+            self.anomalies.append(Anomaly("after_terminal", event.event_id))
+        before = self.progress
+        step(self, event, place, at)
+        if self.done and self.terminal is None:
+            self._complete_if_supported()
+        if self.progress is not before and self.open:
+            origins = tuple(episode.opened.event_id for episode in self.open.values())
+            self.anomalies.append(Anomaly("progress_while_blocked", event.event_id, origins))
+
+    # Steps 2 and 3: base and terminal states.
+
+    def _propose(self, event: Event, place: int, at: int) -> None:
+        if self.terminal is None and self.base is None:
+            self.base = ("proposed", event)
+
+    def _start(self, event: Event, place: int, at: int) -> None:
+        self._activate(event)
+
+    def _activate(self, event: Event) -> None:
+        if self.terminal is None and (self.base is None or self.base[0] != "active"):
+            self.base = ("active", event)
+
+    def _cancel_work(self, event: Event, place: int, at: int) -> None:
+        if self.terminal is not None:
+            return
+        for blocker_id in list(self.open):
+            self._end(blocker_id, CancelledWithWork(Mark(event.event_id, at)))
+        self._make_completions_stale(event)
+        self.terminal = ("cancelled", event)
+
+    def _reopen(self, event: Event, place: int, at: int) -> None:
+        if self.terminal is None:
+            self.anomalies.append(Anomaly("not_terminal", event.event_id))
+            return
+        self.terminal = None
+        self.base = ("active", event)
+        stale = _Judgement("stale", (event.event_id,))
+        if self.completing is not None:
+            self.final[self.completing.place] = stale
+            self.completing = None
+        for claim in self.ready:
+            self.final[claim.place] = stale
+        self.ready, self.awaited = [], {}
+        self._make_completions_stale(event)
+
+    # Revisions.
+
+    def _publish(self, event: Event, place: int, at: int) -> None:
+        revision = event.artifact_revision
+        assert revision is not None  # the contract requires it of this class
+        first = self.announced.setdefault(revision, event)
+        if first is event and self.terminal is None:
+            self.progress = Progress(event.event_id, at, PROGRESS_REVISION.id)
+        if revision != self.current:
+            if first is not event:
+                self.anomalies.append(
+                    Anomaly("revision_reintroduced", event.event_id, (first.event_id,))
+                )
+            self.current, self.changed_by = revision, event
+            self.resuming[place] = event.event_id
+            self._make_claims_stale(revision, event)
+            self._recover(event, at)
+        self._activate(event)
+
+    def _make_claims_stale(self, revision: str, by: Event) -> None:
+        stale = _Judgement("stale", (by.event_id,))
+        for claim in self.ready:
+            if claim.event.artifact_revision != revision:
+                self.final[claim.place] = stale
+        self.ready = [c for c in self.ready if c.event.artifact_revision == revision]
+        self.awaited = {_request(c.event).requires: c.place for c in self.ready}
+        for key in [key for key in self.done if key[0] != revision]:
+            for claim in self.done.pop(key):
+                self.final[claim.place] = stale
+
+    # Steps 4 to 6: receipts and progress.
+
+    def _receive(self, event: Event) -> bool:
+        """List a receipt; whether its revision is the current one at its place."""
+        revision = event.artifact_revision
+        is_current = revision is not None and revision == self.current
+        self.received.append((event, is_current or revision not in self.announced))
+        return is_current
+
+    def _complete_check(self, event: Event, place: int, at: int) -> None:
+        check = _check(event)
+        is_current = self._receive(event)
+        if check.outcome in DECIDING:
+            revision = event.artifact_revision
+            if not check.local:
+                self.all_results.add(event, place, check)
+                if revision is not None:
+                    self._own(self.results, revision, _Results).add(event, place, check)
+            if is_current:
+                self._pass_or_fail(event, place, at, check)
+        self._activate(event)
+
+    def _pass_or_fail(self, event: Event, place: int, at: int, check: Check) -> None:
+        if check.outcome == "passed" and not check.local:
+            self.resuming[place] = event.event_id
+        if self.terminal is not None:
+            return
+        kind = (event.artifact_revision, check.check, check.source)
+        repeats = self.check_outcome.get(kind) == check.outcome
+        if check.outcome in ("passed", "failed") and not repeats:
+            self.progress = Progress(event.event_id, at, PROGRESS_CHECK.id)
+        self.check_outcome[kind] = check.outcome
+        if check.outcome == "passed" and not check.local:
+            self._recover(event, at)
+
+    def _complete_review(self, event: Event, place: int, at: int) -> None:
+        outcome = _review(event).outcome
+        is_current = self._receive(event)
+        if outcome not in SUBSTANTIVE:
+            return
+        revision = event.artifact_revision
+        self.all_reviews.add(event, place)
+        if revision is not None:
+            self._own(self.reviews, revision, _Reviews).add(event, place)
+        if not is_current or self.terminal is not None:
+            return
+        kind = (revision, (event.principal, event.claimed_author))
+        if self.review_outcome.get(kind) != outcome:
+            self.progress = Progress(event.event_id, at, PROGRESS_REVIEW.id)
+        self.review_outcome[kind] = outcome
+        if outcome == "changes_requested":
+            self._make_completions_stale(event)
+
+    # Step 7: episodes.
+
+    def _raise(self, event: Event, place: int, at: int) -> None:
+        if self.terminal is not None:
+            return
+        blocker_id = _blocker(event).blocker_id
+        episode = self.open.get(blocker_id)
+        if episode is None:
+            episode = _OpenedEpisode(event, place, at, blocker_id)
+            self.open[blocker_id] = episode
+            self.opened.append(episode)
+        else:
+            episode.repeat(event, place)
+        self._make_completions_stale(event)
+        self._activate(event)
+
+    def _recover(self, event: Event, at: int) -> None:
+        """End every open episode in which the event has a valid cause."""
+        if self.terminal is not None or not self.open or not event.causes:
+            return
+        places = sorted(self.links.cited_places(event, event.causes))
+        for blocker_id, episode in list(self.open.items()):
+            causes = tuple(episode.raises[place] for place in places if place in episode.raises)
+            if causes:
+                self._end(blocker_id, Recovered(Mark(event.event_id, at), causes))
+
+    def _resolve(self, event: Event, place: int, at: int) -> None:
+        blocker_id = _blocker(event).blocker_id
+        episode = self.open.get(blocker_id)
+        judgement = _Judgement("missing", (), ("evidence",))
+        if episode is not None:
+            places = self.links.cited_places(event, (*event.causes, *event.evidence_refs))
+            since = sorted(p for p in places if p > episode.place and p in self.resuming)
+            links = tuple(self.resuming[p] for p in since)
+            if links:
+                self._end(blocker_id, Recovered(Mark(event.event_id, at), links))
+                judgement = _Judgement("supported", links)
+        else:
+            self.anomalies.append(Anomaly("no_open_episode", event.event_id))
+            last = self.last_ended.get(blocker_id)
+            if self.terminal is None and last is not None and isinstance(last.end, Recovered):
+                judgement = _Judgement("supported")
+        self.claims.append(_Said(event, place, RESOLUTION.id))
+        self.final[place] = judgement
+
+    def _cancel_blocker(self, event: Event, place: int, at: int) -> None:
+        blocker_id = _blocker(event).blocker_id
+        if blocker_id in self.open:
+            self._end(blocker_id, Cancelled(Mark(event.event_id, at)))
+        else:
+            self.anomalies.append(Anomaly("no_open_episode", event.event_id))
+
+    def _end(self, blocker_id: str | None, end: EpisodeEnd) -> None:
+        episode = self.open.pop(blocker_id)
+        episode.end = end
+        self.last_ended[blocker_id] = episode
+
+    # Steps 8 and 10: readiness.
+
+    def _request_review(self, event: Event, place: int, at: int) -> None:
+        requires = _request(event).requires
+        claim = _Said(event, place, READINESS.id)
+        self.claims.append(claim)
+        self.ready.append(claim)
+        if event.artifact_revision is not None:
+            by = (event.principal, event.artifact_revision)
+            self._own(self.requires, by, dict[str, None]).update(dict.fromkeys(requires))
+            if event.artifact_revision == self.current:
+                self.awaited[requires] = place
+
+    def _judge_readiness(self, event: Event) -> _Judgement:
+        revision = event.artifact_revision
+        unusable = self._unusable(revision)
+        if unusable is not None:
+            return unusable
+        results = self.results.get(revision or "", _NO_RESULTS)
+        requires = _request(event).requires
+        if results.failing:
+            return _Judgement("contradicted", _by_place(results.of(FAILING)))
+        if results.passes(requires):
+            return _Judgement("supported", _by_place(results.of(PASSING, requires)))
+        return _Judgement("missing", (), results.missing(requires))
+
+    def _unusable(self, revision: str | None) -> _Judgement | None:
+        """Why no evidence can bear on a claim of this revision; null when it can."""
+        if revision is None:
+            return _Judgement("unbound")
+        if revision not in self.announced:
+            return _Judgement("unknown")
+        if revision != self.current:
+            assert self.changed_by is not None
+            return _Judgement("stale", (self.changed_by.event_id,))
+        return None
+
+    def _awaits_review(self) -> bool:
+        results = self.results.get(self.current or "", _NO_RESULTS)
+        if not self.awaited or results.failing:
+            return False
+        reviewed = self.reviews.get(self.current or "", _NO_REVIEWS).last_place
+        return any(
+            place > reviewed and results.passes(requires)
+            for requires, place in self.awaited.items()
+        )
+
+    # Step 9: completion.
+
+    def _claim_completion(self, event: Event, place: int, at: int) -> None:
+        claim = _Said(event, place, COMPLETION.id)
+        self.claims.append(claim)
+        if self.open or (self.terminal is not None and self.terminal[0] == "cancelled"):
+            self.final[place] = _Judgement("contradicted")
+            return
+        self.done.setdefault(self._alike(event), []).append(claim)
+
+    def _alike(self, event: Event) -> tuple[object, ...]:
+        """What completion claims have in common that are judged alike, revision first."""
+        if event.artifact_revision is not None:
+            return (event.artifact_revision, event.principal)
+        return (None, *sorted(self.links.cited_places(event, event.evidence_refs)))
+
+    def _make_completions_stale(self, by: Event) -> None:
+        stale = _Judgement("stale", (by.event_id,))
+        for claims in self.done.values():
+            for claim in claims:
+                self.final[claim.place] = stale
+        self.done = {}
+
+    def _complete_if_supported(self) -> None:
+        """Complete the item by the earliest completion claim that is supported now."""
+        best: tuple[_Said, _Judgement] | None = None
+        for claims in self.done.values():
+            if best is None or claims[0].place < best[0].place:
+                judgement = self._judge_completion(claims[0].event)
+                if judgement.verdict == "supported":
+                    best = (claims[0], judgement)
+        if best is None:
+            return
+        claim, judgement = best
+        self.final[claim.place] = judgement
+        self.completing = claim
+        self.terminal = ("complete", claim.event)
+        key = self._alike(claim.event)
+        self.done[key].remove(claim)
+        if not self.done[key]:
+            del self.done[key]
+
+    def _judge_completion(self, event: Event) -> _Judgement:
+        revision = event.artifact_revision
+        if revision is None and not self.announced:
+            return self._judge_unversioned(event)
+        unusable = self._unusable(revision)
+        if unusable is not None:
+            return unusable
+        results = self.results.get(revision or "", _NO_RESULTS)
+        reviews = self.reviews.get(revision or "", _NO_REVIEWS)
+        against = _by_place((*results.of(FAILING), *reviews.requesting()))
+        if against:
+            return _Judgement("contradicted", against)
+        requires = self.requires.get((event.principal, revision), {})
+        if results.passes(requires):
+            return _Judgement("supported", _by_place(results.of(PASSING, requires)))
+        return _Judgement("missing", (), results.missing(requires))
+
+    def _judge_unversioned(self, event: Event) -> _Judgement:
+        """A claim that names no revision, of an item that never announced one."""
+        against = _by_place((*self.all_results.of(FAILING), *self.all_reviews.requesting()))
+        if against:
+            return _Judgement("contradicted", against)
+        cited = self.links.cited_places(event, event.evidence_refs)
+        passed = _by_place(
+            (place, result.event_id)
+            for place, result in self.all_results.latest.values()
+            if place in cited
+            and result.artifact_revision is None
+            and _check(result).outcome == "passed"
+        )
+        return (
+            _Judgement("supported", passed) if passed else _Judgement("missing", (), ("evidence",))
+        )
+
+    # Step 12.
+
+    def _assert_status(self, event: Event, place: int, at: int) -> None:
+        self.claims.append(_Said(event, place, ASSERTION.id))
+
+    # Step 11, and what is read off at the cutoff.
+
+    def value(self) -> str | None:
+        """The displayed state as the log stands."""
+        if self.terminal is not None:
+            return self.terminal[0]
+        if self.open:
+            return "blocked"
+        if self.awaited and self._awaits_review():
+            return "awaiting_review"
+        return None if self.base is None else self.base[0]
+
+    def state(self, since: Mark | None) -> Derived:
+        value = self.value()
+        if self.terminal is not None:
+            return Derived(value, since, STATE_TERMINAL.id, (self.terminal[1].event_id,))
+        if value == "blocked":
+            origins = tuple(episode.opened.event_id for episode in self.open.values())
+            return Derived(value, since, BLOCKED.id, origins)
+        if value == "awaiting_review":
+            return Derived(value, since, AWAITING.id, tuple(self._awaiting()))
+        if self.base is None:
+            return Derived(None, None, BASE.id)
+        return Derived(value, since, BASE.id, (self.base[1].event_id,))
+
+    def _awaiting(self) -> Iterator[str]:
+        reviewed = self.reviews.get(self.current or "", _NO_REVIEWS).last_place
+        for claim in self.ready:
+            if claim.place > reviewed and self.judge(claim).verdict == "supported":
+                yield claim.event.event_id
+
+    def revision(self, since: Mark | None) -> Derived:
+        if self.changed_by is None:
+            return Derived(None, None, REVISION.id)
+        return Derived(self.current, since, REVISION.id, (self.changed_by.event_id,))
+
+    def blocked_since(self) -> Mark | None:
+        for episode in self.open.values():
+            return Mark(episode.opened.event_id, episode.at)
+        return None
+
+    def judge(self, claim: _Said) -> _Judgement:
+        """A readiness, completion or resolution claim as it stands."""
+        final = self.final.get(claim.place)
+        if final is not None:
+            return final
+        if claim.rule == READINESS.id:
+            return self._judge_readiness(claim.event)
+        return self._judge_completion(claim.event)
+
+    def receipts(self, work_id: str) -> Iterator[Receipt]:
+        for event, overtaken in self.received:
+            check = event.data if isinstance(event.data, Check) else None
+            yield Receipt(
+                work_id,
+                event.event_id,
+                event.type,
+                None if check is None else check.check,
+                None if check is None else check.source,
+                _review(event).outcome if check is None else check.outcome,
+                event.artifact_revision,
+                self._status(event.artifact_revision, overtaken),
+                event.principal,
+            )
+
+    def _status(self, revision: str | None, overtaken: bool) -> ReceiptStatus:
+        # the first that applies
+        if revision is None:
+            return "unbound"
+        if revision not in self.announced:
+            return "revision_unknown"
+        if revision == self.current:
+            return "current"
+        return "superseded_by_revision" if overtaken else "stale_on_arrival"
+
+    def anachronisms(self) -> Iterator[Anomaly]:
+        for event, _ in self.received:
+            first = self.announced.get(event.artifact_revision or "")
+            if first is None or event.occurred_at is None or first.occurred_at is None:
+                continue
+            if event.occurred_at < first.occurred_at:
+                yield Anomaly("anachronistic", event.event_id, (first.event_id,))
+
+
+_STEPS: Final[dict[str, Callable[[_Fold, Event, int, int], None]]] = {
+    "work.proposed": _Fold._propose,
+    "work.started": _Fold._start,
+    "work.reopened": _Fold._reopen,
+    "work.completed": _Fold._claim_completion,
+    "work.cancelled": _Fold._cancel_work,
+    "artifact.published": _Fold._publish,
+    "check.completed": _Fold._complete_check,
+    "blocker.raised": _Fold._raise,
+    "blocker.resolved": _Fold._resolve,
+    "blocker.cancelled": _Fold._cancel_blocker,
+    "review.requested": _Fold._request_review,
+    "review.completed": _Fold._complete_review,
+    "status.asserted": _Fold._assert_status,
+}
+
+
+def _link_anomalies(events: Iterable[Event], links: _Links) -> Iterator[Anomaly]:
+    for event in events:
+        if event.supersedes is None and not event.causes and not event.evidence_refs:
+            continue
+        faults: dict[tuple[str, str], None] = {}  # one for each distinct code and target
+        if event.supersedes is not None:
+            fault = links.supersedes_fault(event, event.supersedes)
+            if fault is not None:
+                faults[fault, event.supersedes] = None
+        # an entry of evidence_refs that equals no visible event id is plain text
+        refs = (ref for ref in event.evidence_refs if ref in links.visible)
+        for target in (*event.causes, *refs):
+            fault = links.citation_fault(event, target)
+            if fault is not None:
+                faults[fault, target] = None
+        for fault, target in faults:
+            yield Anomaly(fault, event.event_id, (target,))
+
+
+def _in_order(anomalies: Iterable[Anomaly], visible: Mapping[str, Event]) -> tuple[Anomaly, ...]:
+    return tuple(
+        sorted(
+            anomalies,
+            key=lambda a: (visible[a.event_id].recorded_sequence, a.code, a.related),
+        )
+    )
+
+
+def _by_place(results: Iterable[tuple[int, str]]) -> tuple[str, ...]:
+    return tuple(event_id for _, event_id in sorted(results))
+
+
+def _has_gap(events: tuple[Event, ...]) -> bool:
+    if not events:
+        return False
+    return events[-1].recorded_sequence - events[0].recorded_sequence + 1 > len(events)
+
+
+def _reason(event: Event) -> str | None:
+    reason = event.payload.get("reason")
+    return reason if isinstance(reason, str) else None
+
+
+def _check(event: Event) -> Check:
+    assert isinstance(event.data, Check)
+    return event.data
+
+
+def _review(event: Event) -> Review:
+    assert isinstance(event.data, Review)
+    return event.data
+
+
+def _request(event: Event) -> ReviewRequest:
+    assert isinstance(event.data, ReviewRequest)
+    return event.data
+
+
+def _blocker(event: Event) -> Blocker:
+    assert isinstance(event.data, Blocker)
+    return event.data
+
+
+def _mark(event: Event) -> Mark:
+    return Mark(event.event_id, event.recorded_at)
+
+
+def _mark_or_none(event: Event | None) -> Mark | None:
+    return None if event is None else _mark(event)
+
+
+RULES: Final = RuleSet(
+    ID,
+    (
+        LINKS,
+        CORRECTIONS,
+        TERMINAL,
+        REVISION,
+        RECEIPT,
+        DECIDING_RESULT,
+        PROGRESS_REVISION,
+        PROGRESS_CHECK,
+        PROGRESS_REVIEW,
+        EPISODE,
+        RESOLUTION,
+        READINESS,
+        COMPLETION,
+        ASSERTION,
+        STATE_TERMINAL,
+        BLOCKED,
+        AWAITING,
+        BASE,
+    ),
+    project,
+)

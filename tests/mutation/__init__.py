@@ -1,0 +1,1 @@
+"""Mutation testing of the rule sets; see README.md here."""

@@ -1,0 +1,97 @@
+"""A quick comparison of a rule set with its reference model's recorded answers.
+
+    python -m tests.mutation.quick coordination/1            compare; exit 1 at a difference
+    python -m tests.mutation.quick coordination/1 --write    record the model's answers
+
+What is compared: all histories of at most two events of the model test's alphabet, seeded
+longer ones, and every case at every cutoff.  The model is slow, so a hash of its answer to
+each is recorded once, beside the history in the tests' notation; a mutant of the rules is
+then killed, or not, in a second or two.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Iterator
+from hashlib import sha256
+from importlib import import_module
+from itertools import product
+from pathlib import Path
+from random import Random
+from typing import Final
+
+import replay
+from replay import rules
+from replay.history import Cutoff, Prefix
+from replay.projection import Projection
+from tests import record
+from tests.notation import history
+
+HERE: Final = Path(__file__).parent
+SEED: Final = 20261130
+LONGER: Final = 3000
+MODELS: Final = {"coordination/1": "v1", "coordination/2": "v2"}
+
+
+def histories(alphabet: tuple[str, ...]) -> Iterator[str]:
+    """The histories that are compared, in the notation."""
+    for length in range(3):
+        yield from (" ".join(words) for words in product(alphabet, repeat=length))
+    draw = Random(SEED)
+    for _ in range(LONGER):
+        yield " ".join(draw.choices(alphabet, k=draw.randint(3, 10)))
+
+
+def in_cases() -> Iterator[Prefix]:
+    for case in record.cases():
+        yield from record.prefixes(replay.load(case))
+
+
+def answer(project: Callable[[Prefix], Projection], prefix: Prefix, model: str) -> str:
+    """A hash of the answer, with the ids of rules left out: the model has none."""
+    blank: Callable[[Projection], Projection] = import_module(model).without_rules
+    projection = blank(project(prefix))
+    shown = repr((projection.items, projection.unassigned, projection.uncovered))
+    return sha256(shown.encode()).hexdigest()[:16]
+
+
+def write(model: str, alphabet: tuple[str, ...], recorded: Path) -> None:
+    project = import_module(model).project
+    lines = [
+        f"{answer(project, history(words).at(Cutoff()), model)} {words}"
+        for words in histories(alphabet)
+    ]
+    lines += [f"{answer(project, prefix, model)} CASE" for prefix in in_cases()]
+    recorded.write_text("\n".join(lines) + "\n")
+
+
+def differs(rule_set: str, model: str, recorded: Path) -> str | None:
+    """The first history whose answer is not the model's."""
+    project = rules.named(rule_set).project
+    cases = in_cases()
+    for line in recorded.read_text().splitlines():
+        expected, words = line.split(" ", 1)
+        prefix = next(cases) if words == "CASE" else history(words).at(Cutoff())
+        if answer(project, prefix, model) != expected:
+            return words
+    return None
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("rules", choices=MODELS)
+    parser.add_argument("--write", action="store_true")
+    arguments = parser.parse_args()
+    name = MODELS[arguments.rules]
+    model, recorded = f"tests.reference_{name}", HERE / f"expected_{name}.txt"
+    if arguments.write:
+        write(model, import_module(f"tests.test_reference_{name}").ALPHABET, recorded)
+        return 0
+    found = differs(arguments.rules, model, recorded)
+    sys.stdout.write("no difference\n" if found is None else f"differs: {found}\n")
+    return 0 if found is None else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
