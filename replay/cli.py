@@ -1,0 +1,217 @@
+"""The `replay` command: its arguments, and the exit status of whatever happens.
+
+`replay.commands` does what is asked, and is imported only once something is.
+
+Exit status: 0 agrees, or accepted with no oracle; 1 a finding; 2 usage, or a file that
+cannot be read or written; 3 input refused; 4 undetermined; 70 a fault of ours.  Data
+goes to standard output, everything else to standard error.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from collections.abc import Sequence
+from typing import Any, Final, NoReturn
+
+from replay import terminal
+from replay.errors import FileError, OracleError, UsageError
+from replay.version import VERSION
+
+DEFAULT_RULES: Final = "coordination/1"
+MAX_WHOLE: Final = 2**53 - 1
+SOURCES: Final = ("h5i-msg", "spec-kitty")
+"""What `import` knows; a test compares it with the register, which is slow to import."""
+FAULT_OF_OURS: Final = 70
+INTERRUPTED: Final = 130
+
+_EPILOG: Final = """\
+exit status:
+  0 agrees, or accepted with no oracle    3 input refused
+  1 a finding                             4 undetermined
+  2 usage, or a file that cannot be read  70 a fault of ours
+several at once: 70, 2, 3, 1, 4, 0 in that order
+"""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command; its exit status."""
+    debug = False
+    try:
+        arguments = _parser().parse_args(argv)
+        debug = arguments.debug
+        from replay import commands
+
+        return commands.RUN[arguments.command](arguments)
+    except SystemExit as stop:  # argparse has printed help, the version or a usage message
+        return stop.code if isinstance(stop.code, int) else 2
+    except (FileError, OracleError, UsageError) as error:
+        terminal.say(str(error))
+        return 2
+    except KeyboardInterrupt:
+        terminal.say("interrupted")
+        return INTERRUPTED
+    except Exception as fault:
+        if debug:
+            terminal.tell_trace()
+        hint = "" if debug else " (--debug shows where)"
+        terminal.say(f"a fault of ours: {type(fault).__name__}: {fault}{hint}")
+        return FAULT_OF_OURS
+
+
+def entry() -> NoReturn:
+    """Console script."""
+    sys.exit(main())
+
+
+class _Parser(argparse.ArgumentParser):
+    """Prints as the commands do: help is data, and what is wrong is shown safely."""
+
+    def _print_message(self, message: str, file: Any = None) -> None:
+        del file  # help and the version; `error` prints for itself
+        terminal.write_text(message)
+
+    def error(self, message: str) -> NoReturn:
+        from replay.report.safe import shown
+
+        terminal.tell(f"{self.format_usage()}{self.prog}: error: {shown(message)}\n")
+        raise SystemExit(2)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(
+        prog="replay",
+        description="Replay a log of coordination events and defend every answer.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action="version", version=f"replay {VERSION}")
+    # prog given, or argparse formats a usage message, which takes 5 ms, to find it
+    commands = parser.add_subparsers(prog="replay", metavar="COMMAND", required=True)
+
+    check = _command(commands, "check", "compare what a log shows with its oracle")
+    _add_logs(check)
+    check.add_argument(
+        "--oracle", metavar="FILE", help="authored answers (default: NAME.oracle.json beside LOG)"
+    )
+    _add_view(check)
+
+    project = _command(commands, "project", "print every derived answer at a cutoff")
+    _add_logs(project)
+    _add_view(project)
+
+    merge = _command(commands, "merge", "unite clones of one log, refusing conflicts")
+    merge.add_argument("logs", nargs="+", metavar="LOG")
+    merge.add_argument("-o", "--output", required=True, metavar="OUT")
+    _add_limits(merge)
+
+    importing = _command(commands, "import", "turn a foreign record into a log")
+    importing.add_argument("source", metavar="SOURCE", help=" or ".join(SOURCES))
+    importing.add_argument("inputs", nargs="+", metavar="INPUT")
+    importing.add_argument("-o", "--output", required=True, metavar="LOG")
+    importing.add_argument("--losses", metavar="FILE", help="default: LOG.losses.json")
+    importing.add_argument(
+        "--path", metavar="FILE", help="the file to read in a repository, where it is not fixed"
+    )
+    importing.add_argument(
+        "--recorded", metavar="FILE", help="receipt times of the lines of a bare messages file"
+    )
+
+    schema = _command(commands, "schema", "print the JSON Schema of a document")
+    schema.add_argument("name", nargs="?", metavar="NAME", help="default: list the names")
+
+    rules = _command(commands, "rules", "print rule sets, rule by rule")
+    rules.add_argument("id", nargs="?", metavar="ID", help="default: every rule set")
+    _add_format(rules)
+
+    questions = _command(commands, "questions", "print what an oracle can ask")
+    _add_format(questions)
+    return parser
+
+
+def _command(commands: Any, name: str, summary: str) -> argparse.ArgumentParser:
+    parser: argparse.ArgumentParser = commands.add_parser(
+        name,
+        help=summary,
+        description=f"{summary[0].upper()}{summary[1:]}.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.set_defaults(command=name)
+    parser.add_argument("--debug", action="store_true", help="show where a fault of ours happened")
+    return parser
+
+
+def _add_logs(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "logs",
+        nargs="+",
+        metavar="LOG",
+        help="a .jsonl, .jsonl.gz or .jsonl.zst file, a directory of them, or - for standard input",
+    )
+    parser.add_argument(
+        "--segments", action="store_true", help="read all of them as segments of one log"
+    )
+    parser.add_argument(
+        "--recover",
+        action="store_true",
+        help="keep the good lines, write the others to LOG.quarantine.jsonl; still exits with 3",
+    )
+    _add_limits(parser)
+
+
+def _add_limits(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--max-line", type=_positive, metavar="BYTES", help="default: 4194304")
+    parser.add_argument("--max-nesting", type=_positive, metavar="LEVELS", help="default: 64")
+    parser.add_argument("--max-id", type=_positive, metavar="BYTES", help="default: 1024")
+
+
+def _add_view(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--rules", default=DEFAULT_RULES, metavar="ID", help=f"rule set (default: {DEFAULT_RULES})"
+    )
+    parser.add_argument(
+        "--at-sequence", type=_sequence, metavar="N", help="see events up to this sequence"
+    )
+    time = parser.add_mutually_exclusive_group()
+    time.add_argument(
+        "--at-time", metavar="RFC3339", help="see events recorded up to this time (events/1)"
+    )
+    time.add_argument(
+        "--at-minute",
+        type=_minute,
+        metavar="M",
+        help="see events recorded up to this minute (elapsed/1)",
+    )
+    _add_format(parser)
+
+
+def _add_format(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--format", choices=("text", "json"), default="text")
+
+
+def _positive(text: str) -> int:
+    return _whole(text, 1)
+
+
+def _sequence(text: str) -> int:
+    return _whole(text, 0)
+
+
+def _whole(text: str, least: int) -> int:
+    # at most 16 digits, which a sequence number has
+    if not re.fullmatch(r"[0-9]{1,16}", text) or not least <= int(text) <= MAX_WHOLE:
+        raise argparse.ArgumentTypeError(
+            f"expected a whole number from {least} to {MAX_WHOLE}, found {text!r}"
+        )
+    return int(text)
+
+
+def _minute(text: str) -> str:
+    """The literal, of which the log's own reader judges the value."""
+    if not re.fullmatch(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?", text):
+        raise argparse.ArgumentTypeError(f"expected a number of minutes, found {text!r}")
+    return text

@@ -1,0 +1,1 @@
+"""What people read: text for a terminal.  Documents in, text out; nothing here derives."""
