@@ -22,7 +22,7 @@ from replay import version as _version
 __version__ = _version.VERSION
 
 if TYPE_CHECKING:
-    from replay.api import as_document, load, project
+    from replay.api import as_document, load, project, timeline_of
     from replay.errors import FileError, Refusal, ReplayError, UnknownRulesError, UsageError
     from replay.event import Event
     from replay.history import Cutoff, History, Prefix
@@ -47,6 +47,7 @@ _HOME = {
     "load": "api",
     "project": "api",
     "render": "timestamps",
+    "timeline_of": "api",
 }
 
 __all__ = [
@@ -66,6 +67,7 @@ __all__ = [
     "load",
     "project",
     "render",
+    "timeline_of",
 ]
 
 

@@ -1,13 +1,17 @@
-"""The public tour's three functions: load a log, project it, print it as a document."""
+"""The public tour's functions: load a log, project it, grow it, print it as a document."""
 
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 
 from replay import rules as register
 from replay.document import Json, projection_document
 from replay.history import History, Prefix
 from replay.projection import Projection
+
+if TYPE_CHECKING:
+    from replay.timeline import Timeline
 
 
 def load(path: str | os.PathLike[str]) -> History:
@@ -27,6 +31,16 @@ def project(prefix: Prefix, *, rules: str) -> Projection:
     The caller names the rules; there is no latest.  Raises `UnknownRulesError`.
     """
     return register.named(rules).project(prefix)
+
+
+def timeline_of(prefix: Prefix, *, rules: str) -> Timeline:
+    """From when to when each answer held under the rule set with id `rules`.
+
+    What was known at any earlier cutoff is then a look-up.  Raises `UnknownRulesError`.
+    """
+    from replay.timeline import timeline
+
+    return timeline(prefix, register.named(rules))
 
 
 def as_document(projection: Projection) -> dict[str, Json]:

@@ -65,6 +65,13 @@ def entry() -> NoReturn:
     sys.exit(main())
 
 
+class _Help(argparse.RawDescriptionHelpFormatter):
+    """Help of 80 columns; to ask the terminal, argparse would import ten modules at each start."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, width=terminal.PLAIN_WIDTH)
+
+
 class _Parser(argparse.ArgumentParser):
     """Prints as the commands do: help is data, and what is wrong is shown safely."""
 
@@ -84,7 +91,7 @@ def _parser() -> argparse.ArgumentParser:
         prog="replay",
         description="Replay a log of coordination events and defend every answer.",
         epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=_Help,
         allow_abbrev=False,
     )
     parser.add_argument("--version", action="version", version=f"replay {VERSION}")
@@ -101,6 +108,13 @@ def _parser() -> argparse.ArgumentParser:
     project = _command(commands, "project", "print every derived answer at a cutoff")
     _add_logs(project)
     _add_view(project)
+
+    timeline = _command(commands, "timeline", "print from when to when each derived answer held")
+    _add_logs(timeline)
+    timeline.add_argument(
+        "--work", action="append", metavar="ID", help="only this work item; may be repeated"
+    )
+    _add_view(timeline)
 
     merge = _command(commands, "merge", "unite clones of one log, refusing conflicts")
     merge.add_argument("logs", nargs="+", metavar="LOG")
@@ -137,7 +151,7 @@ def _command(commands: Any, name: str, summary: str) -> argparse.ArgumentParser:
         help=summary,
         description=f"{summary[0].upper()}{summary[1:]}.",
         epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=_Help,
         allow_abbrev=False,
     )
     parser.set_defaults(command=name)

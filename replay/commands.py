@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from argparse import Namespace
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from replay import files, terminal
 from replay.errors import FileError, OracleError, Refusal, ReplayError, UsageError
 from replay.event import Source
-from replay.history import History, admit
+from replay.history import History, Prefix, admit
 
 if TYPE_CHECKING:
     from replay.check import OracleFile
@@ -115,6 +116,37 @@ def _projections(logs: Sequence[Any], status: int) -> dict[str, Any]:
     return {"document": "replay.projections/1", "tool": TOOL, "logs": logs, "exit": status}
 
 
+def timeline(arguments: Namespace) -> int:
+    """`replay timeline`."""
+    from replay.report.history import timeline_text
+    from replay.rules import named
+    from replay.timeline import timeline as grown
+    from replay.timeline import timeline_document
+
+    rule_set = named(arguments.rules)
+    logs = _logs(arguments)
+    if len(logs) > 1:
+        raise UsageError("a timeline is of one log (--segments reads several files as one)")
+    log = _admitted(logs[0][1])
+    if isinstance(log, Refusal):
+        if arguments.format == "json":
+            _print_document(log.document())
+        return REFUSED
+    line = grown(_prefix(log, arguments), rule_set)
+    document: Any = timeline_document(line, rule_set)
+    if arguments.work is not None:
+        wanted = [i for i in document["intervals"] if i["work_id"] in arguments.work]
+        document["intervals"] = wanted
+    _print(arguments, document, timeline_text)
+    return 0 if document["input"]["complete"] else REFUSED
+
+
+def _prefix(log: History, arguments: Namespace) -> Prefix:
+    return log.until(
+        sequence=arguments.at_sequence, time=arguments.at_time, minute=arguments.at_minute
+    )
+
+
 def merge(arguments: Namespace) -> int:
     """`replay merge`."""
     from replay.encode import encode_line
@@ -216,6 +248,7 @@ def questions(arguments: Namespace) -> int:
 RUN: Final[dict[str, Callable[[Namespace], int]]] = {
     "check": check,
     "project": project,
+    "timeline": timeline,
     "merge": merge,
     "import": import_,
     "schema": schema,
@@ -257,6 +290,8 @@ def _paths(logs: Sequence[str]) -> list[str]:
     paths = files.expand(logs)
     if paths.count(files.STDIN) > 1:
         raise UsageError("standard input can be read once")
+    if files.STDIN in paths and sys.stdin is None:  # it was closed when Python started
+        raise FileError("standard input", "closed")
     return paths
 
 

@@ -53,17 +53,8 @@ def projection_document(projection: Projection, rules: RuleSet) -> dict[str, Jso
         "tool": TOOL,
         "input": input_document(facts.input),
         "rules": {"id": rules.id, "digest": f"sha256:{rules.digest}"},
-        "cutoff": {
-            "sequence": facts.cutoff.sequence,
-            "recorded": _time(facts.cutoff.recorded, basis),
-            "observed": _time(facts.observed, basis),
-            "flags": [*facts.flags],
-        },
-        "accounting": {
-            "applied": facts.applied,
-            "inert": facts.inert,
-            "beyond_cutoff": facts.beyond_cutoff,
-        },
+        "cutoff": cutoff_document(facts),
+        "accounting": accounting_document(facts),
         "items": [item_document(item, basis) for item in projection.items],
         "unassigned": {
             "events": projection.unassigned.events,
@@ -90,6 +81,24 @@ def check_identities(facts: PrefixFacts) -> None:
             f"{source.admitted} admitted are not {facts.applied} applied + {facts.inert} inert"
             f" + {facts.beyond_cutoff} beyond the cutoff"
         )
+
+
+def cutoff_document(facts: PrefixFacts) -> dict[str, Json]:
+    basis = facts.input.time_basis or "utc"
+    return {
+        "sequence": facts.cutoff.sequence,
+        "recorded": _time(facts.cutoff.recorded, basis),
+        "observed": _time(facts.observed, basis),
+        "flags": [*facts.flags],
+    }
+
+
+def accounting_document(facts: PrefixFacts) -> dict[str, Json]:
+    return {
+        "applied": facts.applied,
+        "inert": facts.inert,
+        "beyond_cutoff": facts.beyond_cutoff,
+    }
 
 
 def input_document(source: Input) -> dict[str, Json]:

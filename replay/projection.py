@@ -14,7 +14,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, Final, Literal, TypeAlias
 
-from replay.event import Record
+from msgspec import structs
+
+from replay.event import Event, Record
 from replay.history import Prefix, PrefixFacts
 
 WorkState: TypeAlias = Literal[
@@ -251,10 +253,72 @@ def _all(parts: Iterator[tuple[Any, ...] | None] | Any) -> Iterator[Any]:
         yield from part or ()
 
 
+AnswerKey: TypeAlias = tuple[str, Any]
+"""A question of the catalogue (or `flag`, `undetermined`) and what it is asked of."""
+
+Answer: TypeAlias = Derived | Mark | Progress | Episode | Receipt | Claim | Correction | bool
+"""The answer's record; true for an anomaly, a flag or an uncovered event that is there."""
+
+
+def answers(item: Item) -> dict[AnswerKey, Answer]:
+    """Every answer about an item, without those that have nothing to show.
+
+    An open episode is given without where observation ends (`unobserved`), which is the
+    cutoff's to say: two cutoffs with no event of the item between them answer alike.
+    """
+    found: dict[AnswerKey, Answer] = {
+        ("state", None): item.state,
+        ("revision", None): item.revision,
+    }
+    for name in ("last_message", "last_progress", "blocked_since"):
+        clock = getattr(item.clocks, name)
+        if clock is not None:
+            found[name, None] = clock
+    for episode in item.episodes or ():
+        found["episode", episode.opened.event_id] = unobserved(episode)
+    for kind, records in (
+        ("receipt", item.receipts),
+        ("claim", item.claims),
+        ("correction", item.corrections),
+    ):
+        for record in records or ():
+            found[kind, record.event_id] = record
+    found.update((("anomaly", anomaly), True) for anomaly in item.anomalies)
+    found.update((("flag", flag), True) for flag in item.flags)
+    found.update((("undetermined", event_id), True) for event_id in item.undetermined_by)
+    return found
+
+
+def unobserved(episode: Episode) -> Episode:
+    """The episode with no word on how far it was observed, where it is open."""
+    if not isinstance(episode.end, Censored):
+        return episode
+    return structs.replace(episode, end=Censored(episode.opened.time), elapsed=0)
+
+
+class Change(Record, frozen=True):
+    """At an event, an answer about a work item begins, becomes another or, at null, ends."""
+
+    work_id: str | None
+    key: AnswerKey
+    answer: Answer | None
+
+
+Growth: TypeAlias = Iterator[tuple[Event, tuple[Change, ...]]]
+
+
 class RuleSet(Record, frozen=True):
-    """A frozen rule set: an id, its rules, and one function of a `Prefix` and nothing else."""
+    """A frozen rule set: an id, its rules, and one function of a `Prefix` and nothing else.
+
+    `grow`, where a rule set has it, gives for each event of a prefix what changed at it; it
+    says what `project` says at every cutoff, in one pass.  Without it, a timeline is made
+    of projections: of one item's events at a time where `items_alone` says that the rules
+    judge each work item alone.
+    """
 
     id: str
     rules: tuple[Rule, ...]
     project: Callable[[Prefix], Projection]
     digest: str = ""
+    grow: Callable[[Prefix], Growth] | None = None
+    items_alone: bool = False

@@ -95,7 +95,8 @@ def width() -> int:
         columns = os.get_terminal_size(sys.stdout.fileno()).columns
     except OSError:
         return PLAIN_WIDTH
-    return min(max(columns, _MIN_WIDTH), _MAX_WIDTH)
+    # a terminal that does not know its width says 0
+    return min(max(columns, _MIN_WIDTH), _MAX_WIDTH) if columns else PLAIN_WIDTH
 
 
 def _is_terminal() -> bool:

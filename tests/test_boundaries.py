@@ -76,11 +76,14 @@ MAY_IMPORT: Final[Mapping[str, set[str]]] = {
     # a prefix to answers
     "replay.projection": {"replay.event", "replay.history"},
     "replay.rules": {
-        *("replay.projection", "replay.canonical", "replay.errors"),
-        *("replay.rules.v1", "replay.rules.v2"),
+        *("replay.projection", "replay.canonical", "replay.errors", "replay.history"),
+        *("replay.rules.v1", "replay.rules.v2", "replay.rules.growth"),
     },
     "replay.rules.v1": {"replay.event", "replay.history", "replay.projection"},
     "replay.rules.v2": {"replay.event", "replay.history", "replay.projection"},
+    "replay.rules.growth": {
+        *("replay.event", "replay.history", "replay.projection", "replay.rules.v2"),
+    },
     "replay.document": {*DERIVED, "replay.version"},
     # authored answers, and the only place where they meet derived ones
     "replay.questions": {"replay.event"},
@@ -115,7 +118,7 @@ MAY_IMPORT: Final[Mapping[str, set[str]]] = {
     "replay.testing.*": {*EVERYTHING_BUT_THE_COMMAND_LINE, "replay.testing.*"},
     # the public names, and the command line that nothing imports
     "replay": {*DERIVED, "replay.api", "replay.version", "replay.rules"},
-    "replay.api": {*ANSWERED, "replay.files", "replay.tables"},
+    "replay.api": {*ANSWERED, "replay.files", "replay.tables", "replay.timeline"},
     "replay.terminal": {"replay.errors", "replay.report.*"},
     "replay.commands": {"replay.terminal", *EVERYTHING_BUT_THE_COMMAND_LINE},
     "replay.cli": {"replay.commands", "replay.terminal", "replay.errors", "replay.version"},

@@ -11,14 +11,24 @@ import importlib
 import importlib.util
 from typing import Final
 
-import msgspec
+from msgspec import structs
 
 from replay.canonical import digest
 from replay.errors import ReplayError, UnknownRulesError
-from replay.projection import RuleSet
+from replay.history import Prefix
+from replay.projection import Growth, RuleSet
 
 _MODULES: Final = {"coordination/1": "replay.rules.v1", "coordination/2": "replay.rules.v2"}
 _named: dict[str, RuleSet] = {}
+
+
+def _grow_v2(prefix: Prefix) -> Growth:
+    from replay.rules.growth import grow  # only timelines need it
+
+    return grow(prefix)
+
+
+_GROW: Final = {"coordination/2": _grow_v2}
 
 
 def known() -> tuple[str, ...]:
@@ -33,7 +43,8 @@ def named(rules: str) -> RuleSet:
             raise UnknownRulesError(rules, known())
         module = importlib.import_module(_MODULES[rules])
         rule_set: RuleSet = module.RULES
-        _named[rules] = msgspec.structs.replace(rule_set, digest=_source_digest(module.__name__))
+        source = _source_digest(module.__name__)
+        _named[rules] = structs.replace(rule_set, digest=source, grow=_GROW.get(rules))
     return _named[rules]
 
 

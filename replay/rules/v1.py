@@ -246,8 +246,8 @@ class _Results:
         if self.failing:
             return False
         if requires:
-            return all(self.passing.get(check) for check in requires)
-        return any(self.passing.values())
+            return all(self.passing.get(check, 0) > 0 for check in requires)
+        return any(count > 0 for count in self.passing.values())
 
     def evidence(self, outcomes: frozenset[str], checks: tuple[str, ...] = ()) -> tuple[str, ...]:
         """Ids of the results of these outcomes, and of these checks where any are named."""
@@ -276,7 +276,7 @@ class _Fold:
         self.opened: list[_OpenedEpisode] = []
         self.requests: list[tuple[Event, ReviewRequest]] = []
         self.live: list[tuple[Event, ReviewRequest]] = []  # not made stale so far
-        self.awaited: dict[tuple[str, ...], int] = {}  # live requires of the current revision
+        self.awaited: set[tuple[str, ...]] = set()  # live requires of the current revision
         self.staled_by: dict[str, Event] = {}
         self.progress: Progress | None = None
         self.displayed: str | None = None
@@ -340,9 +340,7 @@ class _Fold:
             if event.artifact_revision != revision:
                 self.staled_by[event.event_id] = by
         self.live = [claim for claim in self.live if claim[0].artifact_revision == revision]
-        self.awaited = {}
-        for _, request in self.live:
-            self._await(request)
+        self.awaited = {request.requires for _, request in self.live}
 
     def _check(self, event: Event, check: Check) -> None:
         revision = event.artifact_revision
@@ -385,10 +383,7 @@ class _Fold:
         self.requests.append((event, request))
         self.live.append((event, request))
         if event.artifact_revision is not None and event.artifact_revision == self.current:
-            self._await(request)
-
-    def _await(self, request: ReviewRequest) -> None:
-        self.awaited[request.requires] = self.awaited.get(request.requires, 0) + 1
+            self.awaited.add(request.requires)
 
     def _value(self) -> str | None:
         """The displayed state as the log stands."""
@@ -519,7 +514,7 @@ class _Fold:
 def _missing(results: _Results, requires: tuple[str, ...]) -> tuple[str, ...]:
     if not requires:
         return ("any check",)
-    return tuple(dict.fromkeys(check for check in requires if not results.passing.get(check)))
+    return tuple(dict.fromkeys(c for c in requires if results.passing.get(c, 0) <= 0))
 
 
 def _links(event: Event, visible: Mapping[str, Event]) -> Iterable[str]:
@@ -582,7 +577,7 @@ def _in_order(anomalies: Iterable[Anomaly], visible: Mapping[str, Event]) -> tup
 def _has_gap(events: tuple[Event, ...]) -> bool:
     if not events:
         return False
-    return events[-1].recorded_sequence - events[0].recorded_sequence + 1 > len(events)
+    return events[-1].recorded_sequence - events[0].recorded_sequence >= len(events)
 
 
 def _check(event: Event) -> Check:
@@ -612,4 +607,5 @@ RULES: Final = RuleSet(
         CORRECTIONS,
     ),
     project,
+    items_alone=True,
 )

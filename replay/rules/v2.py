@@ -139,18 +139,18 @@ _Reviewer = tuple[str | None, str | None]
 
 def project(prefix: Prefix) -> Projection:
     """Every answer of coordination/2 at the prefix's cutoff."""
-    board = _Board()
+    board = Board()
     for event in prefix.events:
         board.read(event)
     return board.projection(prefix)
 
 
-class _Board:
+class Board:
     """Every work item of a prefix, read event by event."""
 
     def __init__(self) -> None:
         self.visible: dict[str, Event] = {}
-        self.items: dict[str, _Item] = {}
+        self.items: dict[str, WorkItem] = {}
         self.unassigned: list[Event] = []
 
     def read(self, event: Event) -> None:
@@ -160,22 +160,25 @@ class _Board:
             return
         item = self.items.get(event.work_id)
         if item is None:
-            item = self.items[event.work_id] = _Item(event.work_id, self.visible)
+            item = self.items[event.work_id] = WorkItem(event.work_id, self.visible)
         item.read(event)
+
+    def last_unassigned(self) -> Mark | None:
+        return _mark(self.unassigned[-1]) if self.unassigned else None
 
     def projection(self, prefix: Prefix) -> Projection:
         incomplete = _has_gap(prefix.events)
         observed = prefix.observed or 0  # null only where nothing is visible, so no item is
         events = self.unassigned
         # Their corrections have no effect, so each stands at its own place.
-        anomalies = _link_anomalies(events, _Links(self.visible, {}))
+        anomalies = link_anomalies(events, Links(self.visible, {}))
         return Projection(
             rules=ID,
             facts=prefix.facts,
             items=tuple(self.items[w].item(observed, incomplete) for w in sorted(self.items)),
             unassigned=Unassigned(
                 events=len(events),
-                last_message=_mark(events[-1]) if events else None,
+                last_message=self.last_unassigned(),
                 anomalies=_in_order(anomalies, self.visible),
             ),
             uncovered=(),
@@ -185,7 +188,7 @@ class _Board:
 # Step 1: links, places, and which version stands.
 
 
-class _Links:
+class Links:
     """Links of one item's events, resolved to places."""
 
     def __init__(self, visible: Mapping[str, Event], places: Mapping[str, int]) -> None:
@@ -228,7 +231,7 @@ class _Links:
         }
 
 
-class _Item:
+class WorkItem:
     """One work item: its visible events, which of them stand, and the fold of those."""
 
     def __init__(self, work_id: str, visible: Mapping[str, Event]) -> None:
@@ -237,15 +240,16 @@ class _Item:
         self.originals: list[Event] = []  # those that are neither inert nor corrections
         self.linked: list[Event] = []  # those that link to anything
         self.places: dict[str, int] = {}
-        self.links = _Links(visible, self.places)
+        self.links = Links(visible, self.places)
         self.versions: dict[int, list[Event]] = {}  # of places with replacements, in order
         self.retractions: list[Event] = []
         self.silenced: frozenset[str] = frozenset()
-        self.fold = _Fold(self.links)
-        self.checkpoints: _Checkpoints | None = None  # until the first correction, none
-        self.displayed: list[_Display] = []  # one entry a change, as the log grew
+        self.fold = Fold(self.links)
+        self.checkpoints: Checkpoints | None = None  # until the first correction, none
+        self.displayed: list[Display] = []  # one entry a change, as the log grew
         self.state_since: Event | None = None
         self.revision_since: Event | None = None
+        self.folds = 0  # how often a correction made this start over
 
     def read(self, event: Event) -> None:
         self.events.append(event)
@@ -305,8 +309,9 @@ class _Item:
             self.checkpoints.note(self.fold, original.recorded_sequence)
 
     def _fold_again(self, place: int) -> None:
+        self.folds += 1
         if self.checkpoints is None:
-            self.checkpoints = _Checkpoints(self.links)
+            self.checkpoints = Checkpoints(self.links)
         self.fold, done = self.checkpoints.before(place)
         for original in self.originals[done:]:
             self._fold_next(original, self._standing(original))
@@ -319,9 +324,9 @@ class _Item:
         if revision != last.revision:
             self.revision_since = event
         if state != last.state or revision != last.revision:
-            self.displayed.append(_Display(event.recorded_sequence, state, revision))
+            self.displayed.append(Display(event.recorded_sequence, state, revision))
 
-    def displayed_at(self, sequence: int) -> _Display:
+    def displayed_at(self, sequence: int) -> Display:
         """What these rules displayed of the item at an earlier cutoff sequence."""
         index = bisect_right(self.displayed, sequence, key=lambda display: display.sequence)
         return self.displayed[index - 1] if index else _NOTHING_DISPLAYED
@@ -330,57 +335,74 @@ class _Item:
 
     def item(self, observed: int, incomplete: bool) -> Item:
         fold = self.fold
-        flags = [] if self.events[0].type == "work.proposed" else ["no_origin"]
+        flags = ["no_origin"] if self.has_no_origin() else []
         if incomplete:
             flags.append("possibly_incomplete")
         anomalies = [
-            *_link_anomalies(self.linked, self.links),
-            *self._refused_corrections(),
+            *link_anomalies(self.linked, self.links),
+            *self.refused_corrections(self.linked),
             *fold.anomalies,
             *fold.anachronisms(),
         ]
         return Item(
             work_id=self.work_id,
-            state=fold.state(_mark_or_none(self.state_since)),
-            revision=fold.revision(_mark_or_none(self.revision_since)),
-            clocks=Clocks(_mark(self.events[-1]), fold.progress, fold.blocked_since()),
+            state=self.state(),
+            revision=self.revision(),
+            clocks=Clocks(self.last_message(), fold.progress, fold.blocked_since()),
             episodes=tuple(episode.record(self.work_id, observed) for episode in fold.opened),
             receipts=tuple(fold.receipts(self.work_id)),
-            claims=tuple(self._claims()),
-            corrections=tuple(self._corrections()),
+            claims=tuple(self.claim(said) for said in fold.claims),
+            corrections=tuple(self.corrections()),
             anomalies=_in_order(anomalies, self.links.visible),
             flags=tuple(flags),
         )
 
-    def _claims(self) -> Iterator[Claim]:
-        for claim in self.fold.claims:
-            if claim.rule == ASSERTION.id:
-                judgement = self._judge_assertion(claim.event, claim.place)
-            else:
-                judgement = self.fold.judge(claim)
-            yield Claim(
-                self.work_id,
-                claim.event.event_id,
-                claim.event.type,
-                judgement.verdict,
-                judgement.evidence,
-                judgement.missing,
-                claim.rule,
-            )
+    def has_no_origin(self) -> bool:
+        return self.events[0].type != "work.proposed"
 
-    def _judge_assertion(self, event: Event, place: int) -> _Judgement:
+    def last_message(self) -> Mark:
+        return _mark(self.events[-1])
+
+    def state(self) -> Derived:
+        return self.fold.state(_mark_or_none(self.state_since))
+
+    def revision(self) -> Derived:
+        return self.fold.revision(_mark_or_none(self.revision_since))
+
+    def is_settled(self, said: Said) -> bool:
+        """Whether only a correction can still move the claim's verdict."""
+        fold = self.fold
+        is_final = said.rule == ASSERTION.id or said.place in fold.final
+        return is_final and said is not fold.completing
+
+    def claim(self, said: Said) -> Claim:
+        if said.rule == ASSERTION.id:
+            judgement = self._judge_assertion(said.event, said.place)
+        else:
+            judgement = self.fold.judge(said)
+        return Claim(
+            self.work_id,
+            said.event.event_id,
+            said.event.type,
+            judgement.verdict,
+            judgement.evidence,
+            judgement.missing,
+            said.rule,
+        )
+
+    def _judge_assertion(self, event: Event, place: int) -> Judgement:
         asserted = event.data
         assert isinstance(asserted, StatusAssertion)
         as_of = place if asserted.as_of_sequence is None else asserted.as_of_sequence
         displayed = self.displayed_at(as_of)
         if as_of > place or displayed.state is None:
-            return _Judgement("not_comparable")
+            return Judgement("not_comparable")
         agrees = asserted.state == displayed.state and (
             asserted.revision is None or asserted.revision == displayed.revision
         )
-        return _Judgement("supported" if agrees else "contradicted")
+        return Judgement("supported" if agrees else "contradicted")
 
-    def _corrections(self) -> Iterator[Correction]:
+    def corrections(self) -> Iterator[Correction]:
         for event in self.linked:
             if event.supersedes is not None:
                 yield Correction(
@@ -403,9 +425,9 @@ class _Item:
         last = next((v for v in reversed(versions) if v.event_id not in self.silenced), None)
         return "applied" if last is event else "overtaken"
 
-    def _refused_corrections(self) -> Iterator[Anomaly]:
+    def refused_corrections(self, events: Iterable[Event]) -> Iterator[Anomaly]:
         """Those that are no correction only because another principal recorded the target."""
-        for event in self.linked:
+        for event in events:
             target_id = event.supersedes
             if event.inert or target_id is None or self.links.supersedes_fault(event, target_id):
                 continue
@@ -417,30 +439,35 @@ class _Item:
                 yield Anomaly("other_principal", event.event_id, (target_id,))
 
 
-class _Checkpoints:
-    """Copies of an item's fold at earlier places, ever sparser towards the beginning."""
+class Checkpoints:
+    """Copies of an item's fold at earlier places, ever sparser towards the beginning.
 
-    SPACING: Final = 16  # versions between two of the latest; a copy costs as much as a few reads
+    A copy costs as much as reading a few versions, and more the more there were.
+    """
 
-    def __init__(self, links: _Links) -> None:
-        self.start = _Fold(links)
-        self.taken: list[tuple[int, int, _Fold]] = []  # versions read, last place, fold
+    LATEST: Final = 4  # are kept as they were taken; of the others one at twice the distance
+
+    def __init__(self, links: Links) -> None:
+        self.start = Fold(links)
+        self.taken: list[tuple[int, int, Fold]] = []  # versions read, last place, fold
         self.read = 0
 
-    def note(self, fold: _Fold, place: int) -> None:
+    def note(self, fold: Fold, place: int) -> None:
         """Count a version that was read, and copy the fold once in a while."""
         self.read += 1
-        if self.read % self.SPACING == 0:
-            self.taken = [taken for taken in self.taken if self._is_kept(taken[0])]
+        last = self.taken[-1][0] if self.taken else 0
+        if self.read - last >= max(16, self.read // 64):
+            self.taken = [*reversed([*self._kept()])]
             self.taken.append((self.read, place, fold.copy()))
 
-    def _is_kept(self, read: int) -> bool:
-        spacing = self.SPACING
-        while spacing * 2 <= self.read - read:
-            spacing *= 2
-        return read % spacing == 0
+    def _kept(self) -> Iterator[tuple[int, int, Fold]]:
+        distance = 0
+        for index, taken in enumerate(reversed(self.taken)):
+            if index < self.LATEST or self.read - taken[0] >= 2 * distance:
+                distance = self.read - taken[0]
+                yield taken
 
-    def before(self, place: int) -> tuple[_Fold, int]:
+    def before(self, place: int) -> tuple[Fold, int]:
         """The latest fold that had not reached the place, and how many versions it had read."""
         while self.taken and self.taken[-1][1] >= place:
             self.taken.pop()
@@ -448,7 +475,7 @@ class _Checkpoints:
         return fold.copy(), self.read
 
 
-class _Display(Record, frozen=True):
+class Display(Record, frozen=True):
     """What was displayed from a sequence on."""
 
     sequence: int
@@ -456,16 +483,16 @@ class _Display(Record, frozen=True):
     revision: str | None
 
 
-_NOTHING_DISPLAYED: Final = _Display(0, None, None)
+_NOTHING_DISPLAYED: Final = Display(0, None, None)
 
 
-class _Judgement(Record, frozen=True):
+class Judgement(Record, frozen=True):
     verdict: Verdict
     evidence: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
 
 
-class _Said(Record, frozen=True):
+class Said(Record, frozen=True):
     """A standing claim, its place and the rule that judges it."""
 
     event: Event
@@ -473,7 +500,7 @@ class _Said(Record, frozen=True):
     rule: str
 
 
-class _OpenedEpisode:
+class OpenedEpisode:
     """An episode while it is folded.  `at` is the recorded time of the origin's place."""
 
     def __init__(self, opened: Event, place: int, at: int, blocker_id: str | None) -> None:
@@ -485,8 +512,8 @@ class _OpenedEpisode:
         self.raises = {place: opened.event_id}
         self.end: EpisodeEnd | None = None
 
-    def copy(self) -> _OpenedEpisode:
-        other = _OpenedEpisode(self.opened, self.place, self.at, self.blocker_id)
+    def copy(self) -> OpenedEpisode:
+        other = OpenedEpisode(self.opened, self.place, self.at, self.blocker_id)
         other.repeats, other.raises = [*self.repeats], {**self.raises}
         return other
 
@@ -507,7 +534,7 @@ class _OpenedEpisode:
         )
 
 
-class _Results:
+class Results:
     """The latest deciding, non-local result of each check and source."""
 
     def __init__(self) -> None:
@@ -515,8 +542,8 @@ class _Results:
         self.failing = 0
         self.passing: dict[str, int] = {}
 
-    def copy(self) -> _Results:
-        other = _Results()
+    def copy(self) -> Results:
+        other = Results()
         other.latest, other.passing = {**self.latest}, {**self.passing}
         other.failing = self.failing
         return other
@@ -538,14 +565,14 @@ class _Results:
     def passes(self, requires: Iterable[str]) -> bool:
         required = tuple(requires)
         if required:
-            return all(self.passing.get(check) for check in required)
-        return any(self.passing.values())
+            return all(self.passing.get(check, 0) > 0 for check in required)
+        return any(count > 0 for count in self.passing.values())
 
     def missing(self, requires: Iterable[str]) -> tuple[str, ...]:
         required = tuple(dict.fromkeys(requires))
         if not required:
             return ("any check",)
-        return tuple(check for check in required if not self.passing.get(check))
+        return tuple(check for check in required if self.passing.get(check, 0) <= 0)
 
     def of(self, outcomes: frozenset[str], checks: Iterable[str] = ()) -> Iterator[tuple[int, str]]:
         """Place and id of the results of these outcomes, and of these checks if any."""
@@ -555,15 +582,15 @@ class _Results:
                 yield place, event.event_id
 
 
-class _Reviews:
+class Reviews:
     """The latest substantive review of each reviewer: principal and claimed author."""
 
     def __init__(self) -> None:
         self.latest: dict[_Reviewer, tuple[int, Event]] = {}
         self.last_place = -1
 
-    def copy(self) -> _Reviews:
-        other = _Reviews()
+    def copy(self) -> Reviews:
+        other = Reviews()
         other.latest, other.last_place = {**self.latest}, self.last_place
         return other
 
@@ -579,20 +606,15 @@ class _Reviews:
 
 
 _K = TypeVar("_K")
-_V = TypeVar("_V", _Results, _Reviews, dict[str, None])
-_COPIED: Final = (
-    *("anomalies", "announced", "received", "results", "reviews", "all_results", "all_reviews"),
-    *("check_outcome", "review_outcome", "open", "opened", "last_ended", "resuming", "claims"),
-    *("final", "awaited", "requires"),
-)
-_NO_RESULTS: Final = _Results()
-_NO_REVIEWS: Final = _Reviews()
+_V = TypeVar("_V", Results, Reviews, dict[str, None])
+_NO_RESULTS: Final = Results()
+_NO_REVIEWS: Final = Reviews()
 
 
-class _Fold:
+class Fold:
     """One item's standing versions, read in order of place."""
 
-    def __init__(self, links: _Links) -> None:
+    def __init__(self, links: Links) -> None:
         self.links = links
         self.anomalies: list[Anomaly] = []
         self.base: tuple[str, Event] | None = None
@@ -602,34 +624,34 @@ class _Fold:
         self.changed_by: Event | None = None
         # receipts
         self.received: list[tuple[Event, bool]] = []  # with: may be superseded, not stale
-        self.results: dict[str, _Results] = {}  # by revision
-        self.reviews: dict[str, _Reviews] = {}
-        self.all_results = _Results()  # whatever revision they name
-        self.all_reviews = _Reviews()
+        self.results: dict[str, Results] = {}  # by revision
+        self.reviews: dict[str, Reviews] = {}
+        self.all_results = Results()  # whatever revision they name
+        self.all_reviews = Reviews()
         self.check_outcome: dict[tuple[str | None, str, str | None], str] = {}
         self.review_outcome: dict[tuple[str | None, _Reviewer], str] = {}
         self.progress: Progress | None = None
         # episodes
-        self.open: dict[str | None, _OpenedEpisode] = {}  # in order of origin
-        self.opened: list[_OpenedEpisode] = []
-        self.last_ended: dict[str | None, _OpenedEpisode] = {}
+        self.open: dict[str | None, OpenedEpisode] = {}  # in order of origin
+        self.opened: list[OpenedEpisode] = []
+        self.last_ended: dict[str | None, OpenedEpisode] = {}
         self.resuming: dict[int, str] = {}  # places of new revisions and passed current checks
         # claims
-        self.claims: list[_Said] = []
-        self.final: dict[int, _Judgement] = {}  # by place, what nothing later changes
-        self.ready: list[_Said] = []  # readiness claims not made stale so far
+        self.claims: list[Said] = []
+        self.final: dict[int, Judgement] = {}  # by place, what nothing later changes
+        self.ready: list[Said] = []  # readiness claims not made stale so far
         self.awaited: dict[tuple[str, ...], int] = {}  # by requires: the latest place claimed
         self.requires: dict[tuple[str | None, str | None], dict[str, None]] = {}
-        self.done: dict[tuple[object, ...], list[_Said]] = {}  # completion claims, likewise
-        self.completing: _Said | None = None
+        self.done: dict[tuple[object, ...], list[Said]] = {}  # completion claims, likewise
+        self.completing: Said | None = None
         self.owned: set[object] = set()  # values of shared containers that no copy holds
 
-    def copy(self) -> _Fold:
+    def copy(self) -> Fold:
         """A fold that reads on by itself.  What is large and seldom changes is shared."""
-        other = _Fold.__new__(_Fold)
-        other.__dict__.update(self.__dict__)
-        for name in _COPIED:
-            setattr(other, name, self.__dict__[name].copy())
+        other = Fold.__new__(Fold)
+        for name, value in self.__dict__.items():
+            is_container = isinstance(value, (list, dict, Results, Reviews))
+            other.__dict__[name] = value.copy() if is_container else value
         self.owned, other.owned = set(), set()
         for blocker_id, episode in self.open.items():
             other.open[blocker_id] = copied = episode.copy()
@@ -686,7 +708,7 @@ class _Fold:
             return
         self.terminal = None
         self.base = ("active", event)
-        stale = _Judgement("stale", (event.event_id,))
+        stale = Judgement("stale", (event.event_id,))
         if self.completing is not None:
             self.final[self.completing.place] = stale
             self.completing = None
@@ -715,7 +737,7 @@ class _Fold:
         self._activate(event)
 
     def _make_claims_stale(self, revision: str, by: Event) -> None:
-        stale = _Judgement("stale", (by.event_id,))
+        stale = Judgement("stale", (by.event_id,))
         for claim in self.ready:
             if claim.event.artifact_revision != revision:
                 self.final[claim.place] = stale
@@ -742,7 +764,7 @@ class _Fold:
             if not check.local:
                 self.all_results.add(event, place, check)
                 if revision is not None:
-                    self._own(self.results, revision, _Results).add(event, place, check)
+                    self._own(self.results, revision, Results).add(event, place, check)
             if is_current:
                 self._pass_or_fail(event, place, at, check)
         self._activate(event)
@@ -768,7 +790,7 @@ class _Fold:
         revision = event.artifact_revision
         self.all_reviews.add(event, place)
         if revision is not None:
-            self._own(self.reviews, revision, _Reviews).add(event, place)
+            self._own(self.reviews, revision, Reviews).add(event, place)
         if not is_current or self.terminal is not None:
             return
         kind = (revision, (event.principal, event.claimed_author))
@@ -786,7 +808,7 @@ class _Fold:
         blocker_id = _blocker(event).blocker_id
         episode = self.open.get(blocker_id)
         if episode is None:
-            episode = _OpenedEpisode(event, place, at, blocker_id)
+            episode = OpenedEpisode(event, place, at, blocker_id)
             self.open[blocker_id] = episode
             self.opened.append(episode)
         else:
@@ -807,20 +829,20 @@ class _Fold:
     def _resolve(self, event: Event, place: int, at: int) -> None:
         blocker_id = _blocker(event).blocker_id
         episode = self.open.get(blocker_id)
-        judgement = _Judgement("missing", (), ("evidence",))
+        judgement = Judgement("missing", (), ("evidence",))
         if episode is not None:
             places = self.links.cited_places(event, (*event.causes, *event.evidence_refs))
             since = sorted(p for p in places if p > episode.place and p in self.resuming)
             links = tuple(self.resuming[p] for p in since)
             if links:
                 self._end(blocker_id, Recovered(Mark(event.event_id, at), links))
-                judgement = _Judgement("supported", links)
+                judgement = Judgement("supported", links)
         else:
             self.anomalies.append(Anomaly("no_open_episode", event.event_id))
             last = self.last_ended.get(blocker_id)
             if self.terminal is None and last is not None and isinstance(last.end, Recovered):
-                judgement = _Judgement("supported")
-        self.claims.append(_Said(event, place, RESOLUTION.id))
+                judgement = Judgement("supported")
+        self.claims.append(Said(event, place, RESOLUTION.id))
         self.final[place] = judgement
 
     def _cancel_blocker(self, event: Event, place: int, at: int) -> None:
@@ -839,7 +861,7 @@ class _Fold:
 
     def _request_review(self, event: Event, place: int, at: int) -> None:
         requires = _request(event).requires
-        claim = _Said(event, place, READINESS.id)
+        claim = Said(event, place, READINESS.id)
         self.claims.append(claim)
         self.ready.append(claim)
         if event.artifact_revision is not None:
@@ -848,7 +870,7 @@ class _Fold:
             if event.artifact_revision == self.current:
                 self.awaited[requires] = place
 
-    def _judge_readiness(self, event: Event) -> _Judgement:
+    def _judge_readiness(self, event: Event) -> Judgement:
         revision = event.artifact_revision
         unusable = self._unusable(revision)
         if unusable is not None:
@@ -856,20 +878,20 @@ class _Fold:
         results = self.results.get(revision or "", _NO_RESULTS)
         requires = _request(event).requires
         if results.failing:
-            return _Judgement("contradicted", _by_place(results.of(FAILING)))
+            return Judgement("contradicted", _by_place(results.of(FAILING)))
         if results.passes(requires):
-            return _Judgement("supported", _by_place(results.of(PASSING, requires)))
-        return _Judgement("missing", (), results.missing(requires))
+            return Judgement("supported", _by_place(results.of(PASSING, requires)))
+        return Judgement("missing", (), results.missing(requires))
 
-    def _unusable(self, revision: str | None) -> _Judgement | None:
+    def _unusable(self, revision: str | None) -> Judgement | None:
         """Why no evidence can bear on a claim of this revision; null when it can."""
         if revision is None:
-            return _Judgement("unbound")
+            return Judgement("unbound")
         if revision not in self.announced:
-            return _Judgement("unknown")
+            return Judgement("unknown")
         if revision != self.current:
             assert self.changed_by is not None
-            return _Judgement("stale", (self.changed_by.event_id,))
+            return Judgement("stale", (self.changed_by.event_id,))
         return None
 
     def _awaits_review(self) -> bool:
@@ -885,10 +907,10 @@ class _Fold:
     # Step 9: completion.
 
     def _claim_completion(self, event: Event, place: int, at: int) -> None:
-        claim = _Said(event, place, COMPLETION.id)
+        claim = Said(event, place, COMPLETION.id)
         self.claims.append(claim)
         if self.open or (self.terminal is not None and self.terminal[0] == "cancelled"):
-            self.final[place] = _Judgement("contradicted")
+            self.final[place] = Judgement("contradicted")
             return
         self.done.setdefault(self._alike(event), []).append(claim)
 
@@ -899,7 +921,7 @@ class _Fold:
         return (None, *sorted(self.links.cited_places(event, event.evidence_refs)))
 
     def _make_completions_stale(self, by: Event) -> None:
-        stale = _Judgement("stale", (by.event_id,))
+        stale = Judgement("stale", (by.event_id,))
         for claims in self.done.values():
             for claim in claims:
                 self.final[claim.place] = stale
@@ -907,7 +929,7 @@ class _Fold:
 
     def _complete_if_supported(self) -> None:
         """Complete the item by the earliest completion claim that is supported now."""
-        best: tuple[_Said, _Judgement] | None = None
+        best: tuple[Said, Judgement] | None = None
         for claims in self.done.values():
             if best is None or claims[0].place < best[0].place:
                 judgement = self._judge_completion(claims[0].event)
@@ -924,7 +946,7 @@ class _Fold:
         if not self.done[key]:
             del self.done[key]
 
-    def _judge_completion(self, event: Event) -> _Judgement:
+    def _judge_completion(self, event: Event) -> Judgement:
         revision = event.artifact_revision
         if revision is None and not self.announced:
             return self._judge_unversioned(event)
@@ -935,17 +957,17 @@ class _Fold:
         reviews = self.reviews.get(revision or "", _NO_REVIEWS)
         against = _by_place((*results.of(FAILING), *reviews.requesting()))
         if against:
-            return _Judgement("contradicted", against)
+            return Judgement("contradicted", against)
         requires = self.requires.get((event.principal, revision), {})
         if results.passes(requires):
-            return _Judgement("supported", _by_place(results.of(PASSING, requires)))
-        return _Judgement("missing", (), results.missing(requires))
+            return Judgement("supported", _by_place(results.of(PASSING, requires)))
+        return Judgement("missing", (), results.missing(requires))
 
-    def _judge_unversioned(self, event: Event) -> _Judgement:
+    def _judge_unversioned(self, event: Event) -> Judgement:
         """A claim that names no revision, of an item that never announced one."""
         against = _by_place((*self.all_results.of(FAILING), *self.all_reviews.requesting()))
         if against:
-            return _Judgement("contradicted", against)
+            return Judgement("contradicted", against)
         cited = self.links.cited_places(event, event.evidence_refs)
         passed = _by_place(
             (place, result.event_id)
@@ -954,14 +976,12 @@ class _Fold:
             and result.artifact_revision is None
             and _check(result).outcome == "passed"
         )
-        return (
-            _Judgement("supported", passed) if passed else _Judgement("missing", (), ("evidence",))
-        )
+        return Judgement("supported", passed) if passed else Judgement("missing", (), ("evidence",))
 
     # Step 12.
 
     def _assert_status(self, event: Event, place: int, at: int) -> None:
-        self.claims.append(_Said(event, place, ASSERTION.id))
+        self.claims.append(Said(event, place, ASSERTION.id))
 
     # Step 11, and what is read off at the cutoff.
 
@@ -1004,7 +1024,7 @@ class _Fold:
             return Mark(episode.opened.event_id, episode.at)
         return None
 
-    def judge(self, claim: _Said) -> _Judgement:
+    def judge(self, claim: Said) -> Judgement:
         """A readiness, completion or resolution claim as it stands."""
         final = self.final.get(claim.place)
         if final is not None:
@@ -1015,18 +1035,21 @@ class _Fold:
 
     def receipts(self, work_id: str) -> Iterator[Receipt]:
         for event, overtaken in self.received:
-            check = event.data if isinstance(event.data, Check) else None
-            yield Receipt(
-                work_id,
-                event.event_id,
-                event.type,
-                None if check is None else check.check,
-                None if check is None else check.source,
-                _review(event).outcome if check is None else check.outcome,
-                event.artifact_revision,
-                self._status(event.artifact_revision, overtaken),
-                event.principal,
-            )
+            yield self.receipt(work_id, event, overtaken)
+
+    def receipt(self, work_id: str, event: Event, overtaken: bool) -> Receipt:
+        check = event.data if isinstance(event.data, Check) else None
+        return Receipt(
+            work_id,
+            event.event_id,
+            event.type,
+            None if check is None else check.check,
+            None if check is None else check.source,
+            _review(event).outcome if check is None else check.outcome,
+            event.artifact_revision,
+            self._status(event.artifact_revision, overtaken),
+            event.principal,
+        )
 
     def _status(self, revision: str | None, overtaken: bool) -> ReceiptStatus:
         # the first that applies
@@ -1040,31 +1063,34 @@ class _Fold:
 
     def anachronisms(self) -> Iterator[Anomaly]:
         for event, _ in self.received:
-            first = self.announced.get(event.artifact_revision or "")
-            if first is None or event.occurred_at is None or first.occurred_at is None:
-                continue
-            if event.occurred_at < first.occurred_at:
-                yield Anomaly("anachronistic", event.event_id, (first.event_id,))
+            yield from self.anachronism(event)
+
+    def anachronism(self, event: Event) -> Iterator[Anomaly]:
+        first = self.announced.get(event.artifact_revision or "")
+        if first is None or event.occurred_at is None or first.occurred_at is None:
+            return
+        if event.occurred_at < first.occurred_at:
+            yield Anomaly("anachronistic", event.event_id, (first.event_id,))
 
 
-_STEPS: Final[dict[str, Callable[[_Fold, Event, int, int], None]]] = {
-    "work.proposed": _Fold._propose,
-    "work.started": _Fold._start,
-    "work.reopened": _Fold._reopen,
-    "work.completed": _Fold._claim_completion,
-    "work.cancelled": _Fold._cancel_work,
-    "artifact.published": _Fold._publish,
-    "check.completed": _Fold._complete_check,
-    "blocker.raised": _Fold._raise,
-    "blocker.resolved": _Fold._resolve,
-    "blocker.cancelled": _Fold._cancel_blocker,
-    "review.requested": _Fold._request_review,
-    "review.completed": _Fold._complete_review,
-    "status.asserted": _Fold._assert_status,
+_STEPS: Final[dict[str, Callable[[Fold, Event, int, int], None]]] = {
+    "work.proposed": Fold._propose,
+    "work.started": Fold._start,
+    "work.reopened": Fold._reopen,
+    "work.completed": Fold._claim_completion,
+    "work.cancelled": Fold._cancel_work,
+    "artifact.published": Fold._publish,
+    "check.completed": Fold._complete_check,
+    "blocker.raised": Fold._raise,
+    "blocker.resolved": Fold._resolve,
+    "blocker.cancelled": Fold._cancel_blocker,
+    "review.requested": Fold._request_review,
+    "review.completed": Fold._complete_review,
+    "status.asserted": Fold._assert_status,
 }
 
 
-def _link_anomalies(events: Iterable[Event], links: _Links) -> Iterator[Anomaly]:
+def link_anomalies(events: Iterable[Event], links: Links) -> Iterator[Anomaly]:
     for event in events:
         if event.supersedes is None and not event.causes and not event.evidence_refs:
             continue
@@ -1099,7 +1125,7 @@ def _by_place(results: Iterable[tuple[int, str]]) -> tuple[str, ...]:
 def _has_gap(events: tuple[Event, ...]) -> bool:
     if not events:
         return False
-    return events[-1].recorded_sequence - events[0].recorded_sequence + 1 > len(events)
+    return events[-1].recorded_sequence - events[0].recorded_sequence >= len(events)
 
 
 def _reason(event: Event) -> str | None:
@@ -1158,4 +1184,5 @@ RULES: Final = RuleSet(
         BASE,
     ),
     project,
+    items_alone=True,
 )

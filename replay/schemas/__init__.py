@@ -26,6 +26,7 @@ _NAMES: Final = (
     "questions",
     "refusal",
     "rules",
+    "timeline",
 )
 
 
