@@ -19,7 +19,7 @@ from replay import terminal
 from replay.errors import FileError, OracleError, UsageError
 from replay.version import VERSION
 
-DEFAULT_RULES: Final = "coordination/1"
+DEFAULT_RULES: Final = "coordination/2"
 MAX_WHOLE: Final = 2**53 - 1
 SOURCES: Final = ("h5i-msg", "spec-kitty")
 """What `import` knows; a test compares it with the register, which is slow to import."""
@@ -80,9 +80,8 @@ class _Parser(argparse.ArgumentParser):
         terminal.write_text(message)
 
     def error(self, message: str) -> NoReturn:
-        from replay.report.safe import shown
-
-        terminal.tell(f"{self.format_usage()}{self.prog}: error: {shown(message)}\n")
+        terminal.tell(self.format_usage())
+        terminal.say(f"error: {message}", by=self.prog)
         raise SystemExit(2)
 
 

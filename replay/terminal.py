@@ -40,11 +40,11 @@ def write_text(text: str) -> None:
     write(text.encode(encoding, "backslashreplace"))
 
 
-def say(message: str) -> None:
+def say(message: str, *, by: str = "replay") -> None:
     """One message on standard error, with control characters made visible."""
     from replay.report.safe import shown
 
-    tell(f"replay: {shown(message)}\n")
+    tell(f"{by}: {shown(message)}\n")
 
 
 def tell(text: str) -> None:

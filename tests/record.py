@@ -23,7 +23,7 @@ from replay.projection import RuleSet
 
 TESTS: Final = Path(__file__).parent
 CASES: Final = TESTS.parent / "fixtures" / "cases"
-FROZEN: Final = ("coordination/1",)
+FROZEN: Final = ("coordination/1", "coordination/2")
 
 
 def cases() -> tuple[Path, ...]:

@@ -691,7 +691,7 @@ def test_rule_sets_are_printed_rule_by_rule(run: Run) -> None:
 
 def test_the_digest_of_a_rule_set_is_that_of_every_result(run: Run) -> None:
     (only,) = document(run("rules", "coordination/1", "--format", "json"))["rules"]
-    projected = document(run("project", PAPER, "--format", "json"))
+    projected = document(run("project", PAPER, "--rules", "coordination/1", "--format", "json"))
     assert projected["rules"]["digest"] == only["digest"]
 
 
@@ -764,13 +764,14 @@ def test_the_study_says_that_nothing_is_available_yet(arguments: list[str]) -> N
 
 @pytest.fixture
 def faulty(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A rule set that fails, with hostile text in what it says."""
+    """Rule sets that fail, with hostile text in what they say."""
 
     def fail(_: object) -> None:
         raise ZeroDivisionError("over\nnothing \x1b[31m")
 
-    rules = msgspec.structs.replace(register.named("coordination/1"), project=fail)
-    monkeypatch.setitem(register._named, "coordination/1", rules)
+    for rules in register.known():
+        failing = msgspec.structs.replace(register.named(rules), project=fail)
+        monkeypatch.setitem(register._named, rules, failing)
 
 
 @pytest.mark.usefixtures("faulty")
@@ -798,6 +799,6 @@ def test_a_refusal_is_no_fault_and_shows_no_trace(run: Run, here: Path) -> None:
     assert "Traceback" not in run("check", here / "refused.jsonl", "--debug").err
 
 
-def test_the_entry_point_exits_with_the_status(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_process_exits_with_the_status_that_main_returns() -> None:
     assert main(["rules", "coordination/0"]) == 2
     assert process("rules", "coordination/0").status == 2

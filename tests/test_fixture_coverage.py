@@ -61,6 +61,8 @@ SENTENCES: dict[str, list[str]] = {
     "1.3 Any other link has no effect": [
         "links-of-causes-and-evidence:q10",
         "what-corrects-nothing:q14",
+        "evidence-that-does-not-qualify:q1",
+        "evidence-that-does-not-qualify:q3",
     ],
     "1.4 link_missing, for what is not visible": [
         "what-corrects-nothing:q10",
@@ -78,6 +80,7 @@ SENTENCES: dict[str, list[str]] = {
         "links-of-causes-and-evidence:q4",
         "what-corrects-nothing:q13",
         "replacement-cites-only-what-came-before:q11",
+        "replacement-cites-only-what-came-before:q15",
     ],
     "1.8 A target of causes or supersedes that the cutoff hides is missing": [
         "links-of-causes-and-evidence:q2",
@@ -109,6 +112,7 @@ SENTENCES: dict[str, list[str]] = {
         "other-principal-cannot-correct:q3",
         "other-principal-cannot-correct:q10",
         "dismissed-review:q12",
+        "what-corrects-nothing:q20",
     ],
     "1.14 What is ineffective keeps its own effects at its own place": [
         "other-principal-cannot-correct:q4",
@@ -210,7 +214,10 @@ SENTENCES: dict[str, list[str]] = {
         "late-review-after-completion:q15",
     ],
     "2.6 A raise or a review there makes no claim stale": ["late-review-after-completion:q6"],
-    "2.7 A resolution there is missing": ["late-review-after-completion:q12"],
+    "2.7 A resolution there is missing": [
+        "late-review-after-completion:q12",
+        "evidence-that-does-not-qualify:q9",
+    ],
     "2.8 An artifact there sets the revision, and may make a claim stale": [
         "late-review-after-completion:q8",
         "late-review-after-completion:q10",
@@ -261,7 +268,10 @@ SENTENCES: dict[str, list[str]] = {
         "receipt-status:q11",
     ],
     "4.5 stale_on_arrival": ["receipt-status:q6", "receipt-status:q7"],
-    "4.6 anachronistic, where both occurred times are present": ["receipt-status:q16"],
+    "4.6 anachronistic, where both occurred times are present": [
+        "receipt-status:q16",
+        "receipt-status:q20",
+    ],
     "4.7 Producer clocks change no verdict": ["receipt-status:q17"],
     # 5. Deciding results
     "5.1 Current, non-local checks with a deciding outcome": [
@@ -346,6 +356,8 @@ SENTENCES: dict[str, list[str]] = {
         "resolution-as-claim:q8",
         "resolution-as-claim:q13",
         "replacement-cites-only-what-came-before:q13",
+        "evidence-that-does-not-qualify:q5",
+        "evidence-that-does-not-qualify:q7",
     ],
     "7.6 cancelled at blocker.cancelled of its id": [
         "cancelled-blocker-is-not-recovery:q1",
@@ -452,6 +464,8 @@ SENTENCES: dict[str, list[str]] = {
         "unversioned-completion:q8",
         "unversioned-completion:q9",
         "unversioned-completion:q12",
+        "evidence-that-does-not-qualify:q11",
+        "evidence-that-does-not-qualify:q12",
     ],
     "9.8 With no revision: else missing": [
         "unversioned-completion:q2",
@@ -498,6 +512,7 @@ SENTENCES: dict[str, list[str]] = {
         "deciding-results:q3",
         "deciding-results:q10",
         "readiness-verdicts:q6",
+        "evidence-that-does-not-qualify:q16",
     ],
     "10.2 and no later, current review of its revision approved or requested changes": [
         "awaiting-review:q1",
@@ -798,7 +813,7 @@ ORDER: dict[tuple[str, int | None, str], list[str]] = {
     ("correction-of-a-correction", 5, "corrections"): ["h3", "h4", "h5"],
     ("asserted-status-as-of", None, "claims"): ["s16", "s5", "s6", "s7", "s8", "s9", "s15"],
     ("retracted-announcement", None, "receipts"): ["a3", "a8"],
-    ("replacement-cites-only-what-came-before", None, "anomalies"): ["p4", "p6", "p7", "p7"],
+    ("replacement-cites-only-what-came-before", None, "anomalies"): ["p4", "p6", "p7", "p7", "p9"],
 }
 
 FLAGS: dict[tuple[str, str], list[str]] = {

@@ -89,7 +89,20 @@ def account(view: View) -> list[str]:
         lines += field("gaps", _gaps(source["gaps"]), width)
     for note in source["notes"]:
         lines += field("note", coded(FLAGS, note), width)
+    if len(document["items"]) > 1:
+        lines += field("work items", _states(document["items"]), width)
     return lines
+
+
+def _states(items: Sequence[Document]) -> str:
+    """How many items there are in each state, the most frequent first."""
+    counts: dict[str, int] = {}
+    for item in items:
+        state = item["state"]["value"] or "with no state"
+        named = "undetermined" if item["undetermined_by"] else state
+        counts[named] = counts.get(named, 0) + 1
+    ordered = sorted(counts.items(), key=lambda entry: (-entry[1], entry[0]))
+    return f"{len(items)}: " + ", ".join(f"{count}{NBSP}{state}" for state, count in ordered)
 
 
 def _line_identity(source: Document) -> str:
