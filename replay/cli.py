@@ -10,9 +10,10 @@ goes to standard output, everything else to standard error.
 from __future__ import annotations
 
 import argparse
+import gc
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final, NoReturn
 
 from replay import terminal
@@ -61,8 +62,11 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def entry() -> NoReturn:
-    """Console script."""
-    sys.exit(main())
+    """Console script: one command, and the process ends, so nothing is worth collecting."""
+    gc.disable()
+    status = main()
+    gc.freeze()  # or Python would look for garbage among everything once more on its way out
+    sys.exit(status)
 
 
 class _Help(argparse.RawDescriptionHelpFormatter):
@@ -73,7 +77,19 @@ class _Help(argparse.RawDescriptionHelpFormatter):
 
 
 class _Parser(argparse.ArgumentParser):
-    """Prints as the commands do: help is data, and what is wrong is shown safely."""
+    """Prints as the commands do: help is data, and what is wrong is shown safely.
+
+    `fill` adds a command's arguments once the command is used: adding everybody's takes
+    longer than reading a hundred lines of log.
+    """
+
+    fill: Callable[[argparse.ArgumentParser], None] | None = None
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        if self.fill is not None:
+            fill, self.fill = self.fill, None
+            fill(self)
+        return super().parse_known_args(args, namespace)
 
     def _print_message(self, message: str, file: Any = None) -> None:
         del file  # help and the version; `error` prints for itself
@@ -96,66 +112,82 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"replay {VERSION}")
     # prog given, or argparse formats a usage message, which takes 5 ms, to find it
     commands = parser.add_subparsers(prog="replay", metavar="COMMAND", required=True)
+    for name, (summary, fill) in COMMANDS.items():
+        command = commands.add_parser(
+            name,
+            help=summary,
+            description=f"{summary[0].upper()}{summary[1:]}.",
+            epilog=_EPILOG,
+            formatter_class=_Help,
+            allow_abbrev=False,
+        )
+        command.set_defaults(command=name)
+        command.fill = fill
+    return parser
 
-    check = _command(commands, "check", "compare what a log shows with its oracle")
-    _add_logs(check)
-    check.add_argument(
+
+def _check(parser: argparse.ArgumentParser) -> None:
+    _add_logs(parser)
+    parser.add_argument(
         "--oracle", metavar="FILE", help="authored answers (default: NAME.oracle.json beside LOG)"
     )
-    _add_view(check)
+    _add_view(parser)
 
-    project = _command(commands, "project", "print every derived answer at a cutoff")
-    _add_logs(project)
-    _add_view(project)
 
-    timeline = _command(commands, "timeline", "print from when to when each derived answer held")
-    _add_logs(timeline)
-    timeline.add_argument(
+def _project(parser: argparse.ArgumentParser) -> None:
+    _add_logs(parser)
+    _add_view(parser)
+
+
+def _timeline(parser: argparse.ArgumentParser) -> None:
+    _add_logs(parser)
+    parser.add_argument(
         "--work", action="append", metavar="ID", help="only this work item; may be repeated"
     )
-    _add_view(timeline)
+    _add_view(parser)
 
-    merge = _command(commands, "merge", "unite clones of one log, refusing conflicts")
-    merge.add_argument("logs", nargs="+", metavar="LOG")
-    merge.add_argument("-o", "--output", required=True, metavar="OUT")
-    _add_limits(merge)
 
-    importing = _command(commands, "import", "turn a foreign record into a log")
-    importing.add_argument("source", metavar="SOURCE", help=" or ".join(SOURCES))
-    importing.add_argument("inputs", nargs="+", metavar="INPUT")
-    importing.add_argument("-o", "--output", required=True, metavar="LOG")
-    importing.add_argument("--losses", metavar="FILE", help="default: LOG.losses.json")
-    importing.add_argument(
+def _merge(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("logs", nargs="+", metavar="LOG")
+    parser.add_argument("-o", "--output", required=True, metavar="OUT")
+    _add_limits(parser)
+    _add_debug(parser)
+
+
+def _import(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("source", metavar="SOURCE", help=" or ".join(SOURCES))
+    parser.add_argument("inputs", nargs="+", metavar="INPUT")
+    parser.add_argument("-o", "--output", required=True, metavar="LOG")
+    parser.add_argument("--losses", metavar="FILE", help="default: LOG.losses.json")
+    parser.add_argument(
         "--path", metavar="FILE", help="the file to read in a repository, where it is not fixed"
     )
-    importing.add_argument(
+    parser.add_argument(
         "--recorded", metavar="FILE", help="receipt times of the lines of a bare messages file"
     )
-
-    schema = _command(commands, "schema", "print the JSON Schema of a document")
-    schema.add_argument("name", nargs="?", metavar="NAME", help="default: list the names")
-
-    rules = _command(commands, "rules", "print rule sets, rule by rule")
-    rules.add_argument("id", nargs="?", metavar="ID", help="default: every rule set")
-    _add_format(rules)
-
-    questions = _command(commands, "questions", "print what an oracle can ask")
-    _add_format(questions)
-    return parser
+    _add_debug(parser)
 
 
-def _command(commands: Any, name: str, summary: str) -> argparse.ArgumentParser:
-    parser: argparse.ArgumentParser = commands.add_parser(
-        name,
-        help=summary,
-        description=f"{summary[0].upper()}{summary[1:]}.",
-        epilog=_EPILOG,
-        formatter_class=_Help,
-        allow_abbrev=False,
-    )
-    parser.set_defaults(command=name)
-    parser.add_argument("--debug", action="store_true", help="show where a fault of ours happened")
-    return parser
+def _schema(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("name", nargs="?", metavar="NAME", help="default: list the names")
+    _add_debug(parser)
+
+
+def _rules(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("id", nargs="?", metavar="ID", help="default: every rule set")
+    _add_format(parser)
+
+
+COMMANDS: Final[dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]]] = {
+    "check": ("compare what a log shows with its oracle", _check),
+    "project": ("print every derived answer at a cutoff", _project),
+    "timeline": ("print from when to when each derived answer held", _timeline),
+    "merge": ("unite clones of one log, refusing conflicts", _merge),
+    "import": ("turn a foreign record into a log", _import),
+    "schema": ("print the JSON Schema of a document", _schema),
+    "rules": ("print rule sets, rule by rule", _rules),
+    "questions": ("print what an oracle can ask", lambda parser: _add_format(parser)),
+}
 
 
 def _add_logs(parser: argparse.ArgumentParser) -> None:
@@ -202,7 +234,12 @@ def _add_view(parser: argparse.ArgumentParser) -> None:
     _add_format(parser)
 
 
+def _add_debug(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--debug", action="store_true", help="show where a fault of ours happened")
+
+
 def _add_format(parser: argparse.ArgumentParser) -> None:
+    _add_debug(parser)
     parser.add_argument("--format", choices=("text", "json"), default="text")
 
 

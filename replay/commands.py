@@ -36,7 +36,7 @@ def check(arguments: Namespace) -> int:
     oracles: list[Any] = []
     problems = []
     for path, read in logs:
-        oracle = _Oracle.beside(path, arguments.oracle)
+        oracle = _Oracle.of(path, arguments)
         try:
             log = _admitted(read)
             results.append(
@@ -332,11 +332,11 @@ class _Oracle:
         self.data: bytes | None = None
 
     @classmethod
-    def beside(cls, log: str, given: str | None) -> _Oracle | None:
+    def of(cls, log: str, arguments: Namespace) -> _Oracle | None:
         """The one that was given, else the one beside the log, if there is one."""
-        if given is not None:
-            return cls(given)
-        if log == files.STDIN:
+        if arguments.oracle is not None:
+            return cls(arguments.oracle)
+        if log == files.STDIN or arguments.segments:  # an oracle beside one is not of them all
             return None
         stem = next(log[: -len(s)] for s in (*_BY_LENGTH, "") if log.endswith(s))
         path = f"{stem}.oracle.json"

@@ -235,6 +235,8 @@ class FastPath:
         second = self._seconds.get(text[:19])
         if second is None:
             second = self._new_second(text[:19])
+        if text[19:] == "Z":
+            return second, None
         digits = text[20:-1]
         if (
             text[19:20] == "."

@@ -9,7 +9,7 @@ separators are refused, which no library parser does; hence the pattern here.
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime
+from datetime import datetime
 from decimal import Decimal, InvalidOperation
 from typing import Final
 
@@ -70,11 +70,11 @@ def format_utc(nanoseconds: int) -> str:
     """RFC 3339 in UTC with `Z` and no trailing zeros in the fraction."""
     seconds, fraction = divmod(nanoseconds, NS_PER_SECOND)
     days, rest = divmod(seconds, 86_400)
-    date = datetime.fromordinal(days + _EPOCH_ORDINAL).replace(tzinfo=UTC)
+    date = datetime.fromordinal(days + _EPOCH_ORDINAL).date().isoformat()
     hour, rest = divmod(rest, 3600)
     minute, second = divmod(rest, 60)
     tail = f".{fraction:09d}".rstrip("0") if fraction else ""
-    return f"{date:%Y-%m-%d}T{hour:02d}:{minute:02d}:{second:02d}{tail}Z"
+    return f"{date}T{hour:02d}:{minute:02d}:{second:02d}{tail}Z"
 
 
 def parse_minute(literal: str) -> int:
