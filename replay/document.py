@@ -47,7 +47,7 @@ def projection_document(projection: Projection, rules: RuleSet) -> dict[str, Jso
     """The `replay.projection/1` document."""
     facts = projection.facts
     check_identities(facts)
-    basis = facts.input.time_basis or "utc"
+    basis = facts.basis
     return {
         "document": "replay.projection/1",
         "tool": TOOL,
@@ -84,7 +84,7 @@ def check_identities(facts: PrefixFacts) -> None:
 
 
 def cutoff_document(facts: PrefixFacts) -> dict[str, Json]:
-    basis = facts.input.time_basis or "utc"
+    basis = facts.basis
     return {
         "sequence": facts.cutoff.sequence,
         "recorded": _time(facts.cutoff.recorded, basis),

@@ -168,10 +168,12 @@ class _RawInput:
         return "zstd" if self.path.endswith(".zst") else None
 
     def _stored(self) -> Iterator[bytes]:
-        file = sys.stdin.buffer if self._file is None else self._file
+        # of a pipe what is there, so that an interrupt never waits for a whole chunk
+        stdin: Any = sys.stdin.buffer
+        read = stdin.read1 if self._file is None else self._file.read
         while True:
             try:
-                chunk = file.read(_CHUNK)
+                chunk = read(_CHUNK)
             except OSError as error:
                 raise FileError(self.path, _problem(error)) from None
             if not chunk:

@@ -74,11 +74,13 @@ class PrefixFacts(Record, frozen=True, kw_only=True):
     """What a result says of its input and cutoff, beside the answers.
 
     `observed` is where elapsed time ends: the time cutoff where one is given, else
-    the last visible event's recorded time, null when nothing is visible.
+    the last visible event's recorded time, null when nothing is visible.  `basis` is the
+    log's, and of an empty log, which has none, that of the cutoff.
     visible = applied + inert; admitted = visible + beyond_cutoff.
     """
 
     input: Input
+    basis: TimeBasis
     cutoff: Cutoff
     observed: int | None
     flags: tuple[str, ...]
@@ -123,10 +125,14 @@ class History(Record, frozen=True):
         3339 and for `events/1` logs, `minute` a number (or its JSON literal) and for
         `elapsed/1` logs; the other one raises `UsageError`.
         """
-        return self.at(Cutoff(sequence, self._recorded_bound(time, minute)))
+        cutoff = Cutoff(sequence, self._recorded_bound(time, minute))
+        return self.at(cutoff, basis="utc" if minute is None else "elapsed")
 
-    def at(self, cutoff: Cutoff) -> Prefix:
-        """The history as known at a cutoff whose time bound is in nanoseconds already."""
+    def at(self, cutoff: Cutoff, *, basis: TimeBasis = "utc") -> Prefix:
+        """The history as known at a cutoff whose time bound is in nanoseconds already.
+
+        `basis` is the bound's, for a log that has no event to tell.
+        """
         by_sequence = len(self.events)
         if cutoff.sequence is not None:
             by_sequence = bisect_right(self.events, cutoff.sequence, key=_SEQUENCE)
@@ -135,9 +141,12 @@ class History(Record, frozen=True):
             # admission refuses a recorded time that falls, so time is sorted as well
             by_time = bisect_right(self.events, cutoff.recorded, key=_RECORDED_AT)
         visible = self.events[: min(by_sequence, by_time)]
-        return Prefix(visible, self._facts(cutoff, visible, by_sequence < by_time))
+        hides = by_sequence < by_time
+        return Prefix(visible, self._facts(cutoff, self.time_basis or basis, visible, hides))
 
-    def _facts(self, cutoff: Cutoff, visible: tuple[Event, ...], hides: bool) -> PrefixFacts:
+    def _facts(
+        self, cutoff: Cutoff, basis: TimeBasis, visible: tuple[Event, ...], hides: bool
+    ) -> PrefixFacts:
         by_type: dict[str, int] = {}
         for event in visible:
             if event.inert:
@@ -153,6 +162,7 @@ class History(Record, frozen=True):
             flags.append("cutoff_hides_admitted")
         return PrefixFacts(
             input=self.input,
+            basis=basis,
             cutoff=cutoff,
             observed=observed,
             flags=tuple(flags),

@@ -176,7 +176,7 @@ def timeline_document(line: Timeline, rule_set: RuleSet) -> dict[str, Json]:
     """The `replay.timeline/1` document."""
     facts = line.facts
     check_identities(facts)
-    basis = facts.input.time_basis or "utc"
+    basis = facts.basis
     return {
         "document": "replay.timeline/1",
         "tool": TOOL,

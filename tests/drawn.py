@@ -77,7 +77,7 @@ def event_lists(
     sequence = at = 0
     for event_id in pool:
         sequence += draw(st.sampled_from((1, 1, 1, 1, 1, 1, 1, 3)))
-        at += draw(st.sampled_from((0, 30, 60, 61))) * NS_PER_SECOND
+        at += draw(st.sampled_from((0, 30, 60, 90))) * NS_PER_SECOND
         type = draw(st.sampled_from(types))
         principal, author = draw(_people)
         found.append(
@@ -88,7 +88,9 @@ def event_lists(
                 at=at,
                 payload=draw(payloads(type, usual_blocker)),
                 work_id=draw(st.sampled_from(work_ids)),
-                occurred_at=draw(st.sampled_from((None, None, 0, 60, 120))),
+                occurred_at=draw(
+                    st.sampled_from((None, None, 0, 60 * NS_PER_SECOND, 120 * NS_PER_SECOND))
+                ),
                 principal=principal,
                 claimed_author=author,
                 artifact_revision=draw(_revision(type, found)),

@@ -332,6 +332,7 @@ def facts(basis: Any, at_: int) -> PrefixFacts:
     )
     return PrefixFacts(
         input=source,
+        basis=basis,
         cutoff=Cutoff(7, at_),
         observed=at_,
         flags=("cutoff_beyond_log", "cutoff_hides_admitted"),

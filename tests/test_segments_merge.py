@@ -17,7 +17,6 @@ from replay.encode import encode_line
 from replay.event import APPLIED_TYPES, LISTED_INERT_TYPES, Event
 from replay.history import admit
 from replay.segments import join
-from replay.timestamps import NS_PER_SECOND
 from tests.command import PAPER, Run, document, in_process, in_words, oracle
 from tests.drawn import event_lists
 from tests.notation import history, lines
@@ -206,19 +205,9 @@ def test_a_damaged_segment_is_recovered_and_the_whole_is_incomplete(
     assert not (tmp_path / "b.jsonl.quarantine.jsonl").exists()
 
 
-def in_minutes(event: Event) -> Event:
-    """The event with times that `elapsed/1` can spell; they are drawn in finer steps."""
-    occurred = event.occurred_at
-    return replace(
-        event,
-        recorded_at=event.recorded_at * 60,
-        occurred_at=None if occurred is None else occurred * NS_PER_SECOND,
-    )
-
-
 @given(st.data())
 def test_any_cut_of_a_history_into_segments_joins_to_the_same_events(data: st.DataObject) -> None:
-    written = [*map(in_minutes, data.draw(event_lists(max_size=8)))]
+    written = data.draw(event_lists(max_size=8))
     owner = [data.draw(st.sets(st.integers(0, 2), min_size=1)) for _ in written]
     parts = [
         decode_bytes(
@@ -437,7 +426,7 @@ def test_a_line_that_is_written_reads_back_as_an_equal_event(line: bytes) -> Non
 
 @given(event_lists())
 def test_events_of_every_class_are_written_and_read_back_equal(events: tuple[Event, ...]) -> None:
-    for event in map(in_minutes, events):
+    for event in events:
         assert read(encode_line(event)) == replace(event, line=0, byte_offset=0)
 
 
