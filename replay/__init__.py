@@ -23,6 +23,7 @@ __version__ = _version.VERSION
 
 if TYPE_CHECKING:
     from replay.api import as_document, load, project, timeline_of
+    from replay.checked import CheckResult, check_log
     from replay.errors import FileError, Refusal, ReplayError, UnknownRulesError, UsageError
     from replay.event import Event
     from replay.history import Cutoff, History, Prefix
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 # Names are imported when first used: a notebook pays for what it touches, and the
 # command line's start does not pay for any of it.
 _HOME = {
+    "CheckResult": "checked",
     "Cutoff": "history",
     "Event": "event",
     "FileError": "errors",
@@ -44,6 +46,7 @@ _HOME = {
     "UnknownRulesError": "errors",
     "UsageError": "errors",
     "as_document": "api",
+    "check_log": "checked",
     "load": "api",
     "project": "api",
     "render": "timestamps",
@@ -51,6 +54,7 @@ _HOME = {
 }
 
 __all__ = [
+    "CheckResult",
     "Cutoff",
     "Event",
     "FileError",
@@ -64,6 +68,7 @@ __all__ = [
     "UsageError",
     "__version__",
     "as_document",
+    "check_log",
     "load",
     "project",
     "render",

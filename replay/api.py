@@ -30,7 +30,15 @@ def project(prefix: Prefix, *, rules: str) -> Projection:
 
     The caller names the rules; there is no latest.  Raises `UnknownRulesError`.
     """
-    return register.named(rules).project(prefix)
+    projection = register.named(rules).project(prefix)
+    _note_basis(projection)
+    return projection
+
+
+def _note_basis(projection: Projection) -> None:
+    """Beside items and episodes, so that each can be shown alone with its times."""
+    for record in (*projection.items, *projection.episodes):
+        record.__dict__["time_basis"] = projection.facts.basis
 
 
 def timeline_of(prefix: Prefix, *, rules: str) -> Timeline:

@@ -18,7 +18,15 @@ import msgspec
 
 from replay.canonical import digest, encode
 from replay.document import TOOL, projection_document
-from replay.errors import FileError, OracleError, Refusal, ReplayError, UsageError
+from replay.errors import (
+    FileError,
+    OracleError,
+    Refusal,
+    ReplayError,
+    UnknownRulesError,
+    UsageError,
+    quoted,
+)
 from replay.event import Record
 from replay.history import Cutoff, History, Prefix
 from replay.oracle import Answer, At, Oracle, compare, first_differing_event, read_oracle
@@ -145,7 +153,12 @@ def _views(log: History, authored: Oracle, name: str, sealed: _Views) -> list[di
         prefix = _prefix(log, answer, name, index)
         key = (answer.rules, prefix.facts.cutoff)
         if key not in sealed:
-            sealed[key] = seal(prefix, answer.rules)
+            try:
+                sealed[key] = seal(prefix, answer.rules)
+            except UnknownRulesError as unknown:
+                at = f"/answers/{index}/rules"
+                known = f"one of {', '.join(unknown.known)}"
+                raise OracleError(name, at, known, quoted(unknown.rules)) from None
         keys.append(key)
     opened = {key: sealed[key].open() for key in dict.fromkeys(keys)}
     return [opened[key] for key in keys]

@@ -131,11 +131,14 @@ def _check(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--oracle", metavar="FILE", help="authored answers (default: NAME.oracle.json beside LOG)"
     )
-    _add_view(parser)
+    _add_view(parser, formats=("text", "json", "junit", "sarif"))
 
 
 def _project(parser: argparse.ArgumentParser) -> None:
     _add_logs(parser)
+    parser.add_argument(
+        "-o", "--output", metavar="DIR", help="write every table as Parquet; print no answers"
+    )
     _add_view(parser)
 
 
@@ -145,6 +148,25 @@ def _timeline(parser: argparse.ArgumentParser) -> None:
         "--work", action="append", metavar="ID", help="only this work item; may be repeated"
     )
     _add_view(parser)
+
+
+def _view(parser: argparse.ArgumentParser) -> None:
+    _add_logs(parser)
+    parser.add_argument("-o", "--output", required=True, metavar="FILE", help="the page, as HTML")
+    parser.add_argument(
+        "--work", action="append", metavar="ID", help="only this work item; may be repeated"
+    )
+    parser.add_argument(
+        "--losses", metavar="FILE", help="what an import lost (default: LOG.losses.json beside LOG)"
+    )
+    parser.add_argument(
+        "--max-items", type=_positive, metavar="N", help="work items on the page (default: 2000)"
+    )
+    parser.add_argument(
+        "--max-bytes", type=_positive, metavar="BYTES", help="size of the page (default: 16777216)"
+    )
+    _add_cutoff(parser)
+    _add_debug(parser)
 
 
 def _merge(parser: argparse.ArgumentParser) -> None:
@@ -178,14 +200,28 @@ def _rules(parser: argparse.ArgumentParser) -> None:
     _add_format(parser)
 
 
+def _demo(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "directory",
+        nargs="?",
+        default="replay-demo",
+        metavar="DIR",
+        help="where the fixtures go (default: replay-demo); no file is overwritten",
+    )
+    _add_debug(parser)
+    parser.set_defaults(run=main)  # the commands that it shows are run as they are typed
+
+
 COMMANDS: Final[dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]]] = {
     "check": ("compare what a log shows with its oracle", _check),
     "project": ("print every derived answer at a cutoff", _project),
     "timeline": ("print from when to when each derived answer held", _timeline),
+    "view": ("write one self-contained page that shows what happened", _view),
     "merge": ("unite clones of one log, refusing conflicts", _merge),
     "import": ("turn a foreign record into a log", _import),
     "schema": ("print the JSON Schema of a document", _schema),
     "rules": ("print rule sets, rule by rule", _rules),
+    "demo": ("copy some fixtures and walk through three commands on them", _demo),
     "questions": ("print what an oracle can ask", lambda parser: _add_format(parser)),
 }
 
@@ -214,7 +250,14 @@ def _add_limits(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--max-id", type=_positive, metavar="BYTES", help="default: 1024")
 
 
-def _add_view(parser: argparse.ArgumentParser) -> None:
+def _add_view(
+    parser: argparse.ArgumentParser, *, formats: Sequence[str] = ("text", "json")
+) -> None:
+    _add_cutoff(parser)
+    _add_format(parser, formats)
+
+
+def _add_cutoff(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--rules", default=DEFAULT_RULES, metavar="ID", help=f"rule set (default: {DEFAULT_RULES})"
     )
@@ -231,16 +274,15 @@ def _add_view(parser: argparse.ArgumentParser) -> None:
         metavar="M",
         help="see events recorded up to this minute (elapsed/1)",
     )
-    _add_format(parser)
 
 
 def _add_debug(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--debug", action="store_true", help="show where a fault of ours happened")
 
 
-def _add_format(parser: argparse.ArgumentParser) -> None:
+def _add_format(parser: argparse.ArgumentParser, formats: Sequence[str] = ("text", "json")) -> None:
     _add_debug(parser)
-    parser.add_argument("--format", choices=("text", "json"), default="text")
+    parser.add_argument("--format", choices=formats, default="text")
 
 
 def _positive(text: str) -> int:

@@ -1,13 +1,18 @@
 """What can go wrong, as facts.
 
 Every error keeps what it knows as attributes; the sentence for a person is built
-from them and never the other way round.  A `Refusal` is about the input and ends
-a command with status 3; the other errors are about the call and end it with 2.
+from them and never the other way round.  A `Refusal` is about the input and ends a
+command with status 3; `UsageError`, `FileError` and `OracleError` are about the call and
+end it with 2; any other `ReplayError` is a fault of ours, which ends it with 70.
 """
 
 from __future__ import annotations
 
+import json
 from typing import Final
+
+MAX_QUOTED: Final = 40  # characters of somebody's text that a message repeats
+_MAX_SAID: Final = 400  # characters of a part of a sentence; documents have it whole
 
 REFUSAL_CODES: Final = (
     "not_utf8",
@@ -37,6 +42,22 @@ REFUSAL_CODES: Final = (
     "readmitted_id",
 )
 """Every code a refusal can carry (contract, section 3)."""
+
+
+def quoted(text: str) -> str:
+    """Somebody's text as a message shows it: a JSON string, cut after 40 characters.
+
+    What would not be seen, or would act on a terminal, is shown as its escape.
+    """
+    cut = text if len(text) <= MAX_QUOTED else f"{text[:MAX_QUOTED]}…"
+    return json.dumps(cut, ensure_ascii=not cut.isprintable())
+
+
+def _said(text: str) -> str:
+    """A part of a sentence, which may hold a name of any length from a log."""
+    if len(text) <= _MAX_SAID:
+        return text
+    return f"{text[:_MAX_SAID]}… ({len(text)} characters)"
 
 
 class ReplayError(Exception):
@@ -98,9 +119,10 @@ class Refusal(ReplayError):
 
     def __str__(self) -> str:
         where = self.file if self.line is None else f"{self.file}:{self.line}"
-        at = f" at {self.pointer}" if self.pointer else ""
+        at = f" at {_said(self.pointer)}" if self.pointer else ""
         also = f" (see {', '.join(map(str, self.related))})" if self.related else ""
-        return f"{where}: {self.code}{at}: expected {self.expected}, found {self.found}{also}"
+        expected, found = _said(self.expected), _said(self.found)
+        return f"{where}: {self.code}{at}: expected {expected}, found {found}{also}"
 
     def document(self) -> dict[str, object]:
         """The `replay.refusal/1` document, as plain values."""
@@ -156,5 +178,5 @@ class OracleError(ReplayError):
         super().__init__(file, pointer, expected, found)
 
     def __str__(self) -> str:
-        at = f" at {self.pointer}" if self.pointer else ""
-        return f"{self.file}{at}: expected {self.expected}, found {self.found}"
+        at = f" at {_said(self.pointer)}" if self.pointer else ""
+        return f"{self.file}{at}: expected {_said(self.expected)}, found {_said(self.found)}"

@@ -33,7 +33,6 @@ from replay.strictjson import Fault, described, scan
 from replay.timestamps import MAX_MINUTE, BadTime, format_utc, minutes, parse_minute, parse_utc
 
 SPACE: Final = b" \t\r"  # JSON white space that can stand in a line
-BOM: Final = b"\xef\xbb\xbf"
 _TEXT: Final = "non-empty string"
 _INTEGER: Final = f"integer 1 to {MAX_SEQUENCE}"
 _MINUTE: Final = f"number from 0 to {MAX_MINUTE} with at most six decimals"

@@ -69,6 +69,19 @@ def recover_source(
         return recover(raw.chunks(), name=name or raw.name, sha256=raw.digest, limits=limits)
 
 
+def read_decompressed(path: str) -> tuple[bytes, str]:
+    """A whole log, decompressed as far as it can be, and the SHA-256 of its stored bytes.
+
+    For showing the lines of events that were read before.  Raises `FileError`.
+    """
+    data = bytearray()
+    with _RawInput(path) as raw:
+        with suppress(Damaged):
+            for chunk in raw.chunks():
+                data += chunk
+        return bytes(data), raw.digest()
+
+
 def read_bytes(path: str) -> bytes:
     """A whole small file, an oracle for one.  Raises `FileError`."""
     try:
@@ -78,6 +91,24 @@ def read_bytes(path: str) -> bytes:
         raise FileError(path, _problem(error)) from None
     except ValueError as error:  # a NUL in the path
         raise FileError(path, str(error)) from None
+
+
+def oracle_beside(log: str) -> str | None:
+    """The path of the authored answers beside a log, null where there are none.
+
+    A link to nowhere is there, so that opening it is an error.
+    """
+    if log == STDIN:
+        return None
+    suffixes = sorted(LOG_SUFFIXES, key=len, reverse=True)
+    stem = next(log.removesuffix(s) for s in (*suffixes, "") if log.endswith(s))
+    path = f"{stem}.oracle.json"
+    return path if os.path.lexists(path) else None
+
+
+def printable_name(path: str) -> str:
+    """A file's name as documents hold it: bytes that are not UTF-8 become escapes."""
+    return os.fsencode(os.path.basename(path)).decode("utf-8", "backslashreplace")
 
 
 def quarantine_path(log: str) -> str:
@@ -216,9 +247,9 @@ def _decompressed(
             begun = True
             try:
                 yield from member.feed(data)
-            except _Corrupt as error:
+            except _Corrupt:
                 where = f"in member {members + 1}"
-                raise Damaged(expected, f"bytes that are not {kind}, {where} ({error})") from None
+                raise Damaged(expected, f"bytes that are not {kind}, {where}") from None
             data = member.unused_data
             if member.eof:
                 member, begun, members = new_member(), False, members + 1
@@ -336,6 +367,8 @@ class write_atomically:  # noqa: N801 - used as a function: `with write_atomical
 
     def _finish(self) -> None:
         assert self._file is not None  # entered
+        with suppress(FileNotFoundError):  # a file that is replaced keeps who may read it
+            os.chmod(self._temporary, os.stat(self._target).st_mode & 0o777)
         self._file.flush()
         os.fsync(self._file.fileno())
         self._file.close()

@@ -13,13 +13,17 @@ from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from operator import attrgetter
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from replay.errors import Place, Refusal, UsageError
+from replay.errors import Place, Refusal, UsageError, quoted
 from replay.event import Event, Record, Source, TimeBasis, differences
 from replay.timestamps import BadTime, parse_minute, parse_utc, render
 
+if TYPE_CHECKING:
+    from replay.projection import Projection
+
 LINE_ORDER_DIFFERS: Final = "line_order_differs"
+_MAX_POINTER: Final = 80
 _SEQUENCE = attrgetter("recorded_sequence")
 _RECORDED_AT = attrgetter("recorded_at")
 _ADMISSION_FIELDS: Final = frozenset({"/recorded_sequence", "/recorded_at_utc", "/recorded_minute"})
@@ -86,7 +90,6 @@ class PrefixFacts(Record, frozen=True, kw_only=True):
     flags: tuple[str, ...]
     applied: int
     inert: int
-    inert_by_type: tuple[tuple[str, int], ...]
     beyond_cutoff: int
 
 
@@ -144,14 +147,30 @@ class History(Record, frozen=True):
         hides = by_sequence < by_time
         return Prefix(visible, self._facts(cutoff, self.time_basis or basis, visible, hides))
 
+    def board(
+        self,
+        *,
+        rules: str,
+        at: int | str | None = None,
+        minute: int | float | str | None = None,
+    ) -> Projection:
+        """The answers of a rule set at a cutoff, which a notebook shows as a board.
+
+        `at` is a recorded sequence, or an RFC 3339 time of an `events/1` log; `minute`, alone
+        or with a sequence, is for `elapsed/1` logs; neither is the full log.  The caller names
+        the rules; there is no latest.  Raises `UnknownRulesError` and `UsageError`.
+        """
+        from replay.api import project
+
+        if isinstance(at, bool | float):
+            raise UsageError(f"at: expected a sequence or an RFC 3339 time, found {at!r}")
+        sequence, time = (None, at) if isinstance(at, str) else (at, None)
+        return project(self.until(sequence=sequence, time=time, minute=minute), rules=rules)
+
     def _facts(
         self, cutoff: Cutoff, basis: TimeBasis, visible: tuple[Event, ...], hides: bool
     ) -> PrefixFacts:
-        by_type: dict[str, int] = {}
-        for event in visible:
-            if event.inert:
-                by_type[event.type] = by_type.get(event.type, 0) + 1
-        inert = sum(by_type.values())
+        inert = sum(event.inert for event in visible)
         observed = cutoff.recorded
         if observed is None and visible:
             observed = visible[-1].recorded_at
@@ -168,7 +187,6 @@ class History(Record, frozen=True):
             flags=tuple(flags),
             applied=len(visible) - inert,
             inert=inert,
-            inert_by_type=tuple(sorted(by_type.items())),
             beyond_cutoff=len(self.events) - len(visible),
         )
 
@@ -233,7 +251,7 @@ def admit(
     )
 
 
-_Owners = dict[str, str]
+_Owners = dict[str, str]  # the name of the source that brought each event id
 
 
 def _one_time_basis(sources: Sequence[Source]) -> None:
@@ -258,22 +276,20 @@ def _one_event_per_id(
     sources: Sequence[Source],
 ) -> tuple[list[Event], _Owners, list[Duplicate]]:
     by_id: dict[str, Event] = {}
-    owners: _Owners = {}  # only ids that a source after the first one brought
+    owners: _Owners = {}
     duplicates: list[Duplicate] = []
-    for number, source in enumerate(sources):
+    for source in sources:
         for event in source.events:
             earlier = by_id.get(event.event_id)
             if earlier is None:
                 by_id[event.event_id] = event
-                if number:
-                    owners[event.event_id] = source.name
+                owners[event.event_id] = source.name
                 continue
-            place = (owners.get(event.event_id, sources[0].name), earlier.line)
+            place = (owners[event.event_id], earlier.line)
             pointers = differences(earlier, event)
             if pointers:
                 raise _conflict(event, source.name, earlier, Place(*place), pointers)
             duplicates.append(Duplicate(event.event_id, (source.name, event.line), place))
-    owners[""] = sources[0].name
     return list(by_id.values()), owners, duplicates
 
 
@@ -287,14 +303,21 @@ def _conflict(
             f" at {render(event.recorded_at, event.time_basis)}"
         )
         expected = (
-            f"event {event.event_id!r} once, as admitted with sequence"
+            f"event {quoted(event.event_id)} once, as admitted with sequence"
             f" {earlier.recorded_sequence} at {render(earlier.recorded_at, earlier.time_basis)}"
         )
     else:
-        expected = f"the same value as event {event.event_id!r} has on line {place.line}"
-        found = f"another one at {', '.join(pointers)}"
+        expected = f"the same value as event {quoted(event.event_id)} has on line {place.line}"
+        found = f"another one at {_listed(pointers)}"
     code = "readmitted_id" if readmitted else "conflicting_duplicate"
     return _refusal(code, event, file, pointers[0], expected, found, (place,))
+
+
+def _listed(pointers: tuple[str, ...]) -> str:
+    """The pointers, or how many more there are; keys of payloads can be long."""
+    shown = [p if len(p) <= _MAX_POINTER else f"{p[:_MAX_POINTER]}…" for p in pointers[:5]]
+    more = [f"{len(pointers) - 5} more"] if len(pointers) > 5 else []
+    return ", ".join([*shown, *more])
 
 
 def _check_admission_order(ordered: Sequence[Event], owners: _Owners) -> None:
@@ -306,8 +329,8 @@ def _check_admission_order(ordered: Sequence[Event], owners: _Owners) -> None:
                 other,
                 _file(other, owners),
                 "/recorded_sequence",
-                f"a sequence of its own for event {other.event_id!r}",
-                f"{other.recorded_sequence}, which event {one.event_id!r} bears",
+                f"a sequence of its own for event {quoted(other.event_id)}",
+                f"{other.recorded_sequence}, which event {quoted(one.event_id)} bears",
                 (Place(_file(one, owners), one.line),),
             )
         if before.recorded_at > event.recorded_at:
@@ -325,7 +348,7 @@ def _check_admission_order(ordered: Sequence[Event], owners: _Owners) -> None:
 
 
 def _file(event: Event, owners: _Owners) -> str:
-    return owners.get(event.event_id, owners[""])
+    return owners[event.event_id]
 
 
 def _refusal(

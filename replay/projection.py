@@ -11,12 +11,12 @@ frozen rule set prints stays as it is, byte for byte.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Any, Final, Literal, TypeAlias
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, ClassVar, Final, Literal, TypeAlias, TypeVar
 
 from msgspec import structs
 
-from replay.event import Event, Record
+from replay.event import Event, Record, TimeBasis
 from replay.history import Prefix, PrefixFacts
 
 WorkState: TypeAlias = Literal[
@@ -117,7 +117,17 @@ class Censored(Record, frozen=True):
 EpisodeEnd: TypeAlias = Recovered | Cancelled | CancelledWithWork | Censored
 
 
-class Episode(Record, frozen=True):
+class Shown(Record, frozen=True, dict=True):
+    """A record that a notebook shows.
+
+    What its times are counted from is its log's to say and no part of its value; where
+    somebody noted it beside the record, `time_basis` has it.
+    """
+
+    time_basis: ClassVar[TimeBasis | None] = None
+
+
+class Episode(Shown, frozen=True):
     """One blocker episode.  `elapsed` is in nanoseconds, to its end or to the cutoff."""
 
     work_id: str
@@ -131,6 +141,11 @@ class Episode(Record, frozen=True):
     def events(self) -> tuple[str, ...]:
         """The raises that make up the episode: its origin, then its repeats."""
         return (self.opened.event_id, *self.repeats)
+
+    def _repr_html_(self) -> str:
+        from replay.display import episode_html
+
+        return episode_html(self)
 
 
 class Receipt(Record, frozen=True):
@@ -177,7 +192,7 @@ class Anomaly(Record, frozen=True):
     related: tuple[str, ...] = ()
 
 
-class Item(Record, frozen=True, kw_only=True):
+class Item(Shown, frozen=True, kw_only=True):
     """Everything one rule set says of one work item at one cutoff.
 
     Where `undetermined_by` names events, the rules do not cover the item: state and
@@ -196,6 +211,11 @@ class Item(Record, frozen=True, kw_only=True):
     anomalies: tuple[Anomaly, ...]
     flags: tuple[str, ...]
     undetermined_by: tuple[str, ...] = ()
+
+    def _repr_html_(self) -> str:
+        from replay.display import item_html
+
+        return item_html(self)
 
 
 class Unassigned(Record, frozen=True):
@@ -247,8 +267,42 @@ class Projection(Record, frozen=True, kw_only=True):
         """Every determined item's corrections, in item order."""
         return tuple(_all(item.corrections for item in self.items))
 
+    def to_arrow(self, name: str) -> Any:
+        """A `pyarrow.Table`: `items episodes receipts claims corrections anomalies`.
 
-def _all(parts: Iterator[tuple[Any, ...] | None] | Any) -> Iterator[Any]:
+        `replay schema tables` prints their columns.  Raises `UsageError` for another name.
+        """
+        from replay.tables import projection_table
+
+        return projection_table(self, name)
+
+    def to_pandas(self, name: str) -> Any:
+        """The same as a `pandas.DataFrame`; `attrs["replay"]` says of what and at which cutoff."""
+        from replay.tables import frame
+
+        return frame(self.to_arrow(name))
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """The items as an Arrow stream (the Arrow PyCapsule interface)."""
+        return self.to_arrow("items").__arrow_c_stream__(requested_schema)
+
+    def _repr_html_(self) -> str:
+        from replay.display import projection_html
+
+        return projection_html(self)
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        """What IPython prints where there is no HTML."""
+        from replay.display import projection_text
+
+        del cycle  # records hold no cycles
+        printer.text(projection_text(self))
+
+
+_T = TypeVar("_T")
+
+
+def _all(parts: Iterable[tuple[_T, ...] | None]) -> Iterator[_T]:
     for part in parts:
         yield from part or ()
 

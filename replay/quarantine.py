@@ -32,8 +32,6 @@ from replay.decode import Recovery, Rejected
 
 DOCUMENT: Final = "replay.quarantine/1"
 SUFFIX: Final = ".quarantine.jsonl"
-HEADER_FIELDS: Final = ("document", "input", "records")
-INPUT_FIELDS: Final = ("name", "sha256")
 RECORD_FIELDS: Final = (
     "line",
     "byte_offset",

@@ -133,8 +133,9 @@ def _of_no_item(document: _Object, question: str, work_id: str | None, of: str |
             return Derived(NOT_ESTABLISHED)
         case "last_message" if work_id is None:
             return _mark(unassigned["last_message"])
-        case "anomaly" if work_id is None:
-            return _anomaly(unassigned, of or "")
+        case "anomaly":
+            # an item that is not in view has none to list, which is a list all the same
+            return _anomaly(unassigned if work_id is None else {"anomalies": []}, of or "")
         case "state" | "revision" if work_id is not None:
             return Derived({"value": None, "since": None})
         case _:

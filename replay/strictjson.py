@@ -16,12 +16,12 @@ that rounds to infinity is out of range, one that rounds to zero is not.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable
 from decimal import Decimal
 from typing import Any, Final, NoReturn
 
+from replay.errors import MAX_QUOTED, quoted
 from replay.event import Record, escape_pointer, whole_number
 
 _SPACE = re.compile(r"[ \t\r\n]*")
@@ -43,7 +43,6 @@ _ESCAPES: Final = {
     "r": "\r",
     "t": "\t",
 }
-_SHOWN: Final = 40  # characters of somebody's text that a message repeats
 
 
 class Fault(Exception):
@@ -75,15 +74,6 @@ def scan(text: str, nesting: int) -> Scanned:
     return _Scanner(text, nesting).run()
 
 
-def quoted(text: str) -> str:
-    """Somebody's text as a message shows it: a JSON string, cut after 40 characters.
-
-    What would not be seen, or would act on a terminal, is shown as its escape.
-    """
-    cut = text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
-    return json.dumps(cut, ensure_ascii=not cut.isprintable())
-
-
 def described(value: object, literal: str | None = None) -> str:
     """A decoded value in the words of a refusal: its JSON type, and itself where short."""
     match value:
@@ -103,9 +93,9 @@ def described(value: object, literal: str | None = None) -> str:
 
 
 def _described_number(kind: str, literal: str) -> str:
-    if len(literal) <= _SHOWN:
+    if len(literal) <= MAX_QUOTED:
         return f"{kind} {literal}"
-    return f"{kind} {literal[:_SHOWN]}… ({len(literal)} characters)"
+    return f"{kind} {literal[:MAX_QUOTED]}… ({len(literal)} characters)"
 
 
 class _Frame:

@@ -115,6 +115,25 @@ class Timeline:
             if interval.holds_at(sequence)
         }
 
+    def to_arrow(self, name: str = "timeline") -> Any:
+        """A `pyarrow.Table`: `timeline`, or `latencies`, which are read off it.
+
+        `replay schema tables` prints their columns.  Raises `UsageError` for another name.
+        """
+        from replay.tables import timeline_table
+
+        return timeline_table(self, name)
+
+    def to_pandas(self, name: str = "timeline") -> Any:
+        """The same as a `pandas.DataFrame`; `attrs["replay"]` says of what and at which cutoff."""
+        from replay.tables import frame
+
+        return frame(self.to_arrow(name))
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """The intervals as an Arrow stream (the Arrow PyCapsule interface)."""
+        return self.to_arrow().__arrow_c_stream__(requested_schema)
+
 
 def timeline(prefix: Prefix, rule_set: RuleSet) -> Timeline:
     """The timeline of a prefix under a rule set."""
@@ -139,13 +158,14 @@ def _of_unassigned(unassigned: Unassigned) -> dict[AnswerKey, Answer]:
     return found
 
 
-def _order(interval: Interval) -> tuple[bool, str, str, str, int]:
+def _order(interval: Interval) -> tuple[bool, str, str, tuple[str, ...], int]:
     question, of = interval.key
+    subject = (of.event_id, of.code, *of.related) if isinstance(of, Anomaly) else (of or "",)
     return (
         interval.work_id is not None,
         interval.work_id or "",
         question,
-        "" if of is None else str(of),
+        subject,
         interval.valid_from.sequence,
     )
 

@@ -38,6 +38,8 @@ EVERYTHING_BUT_THE_COMMAND_LINE: Final = {
     *("replay.report.*", "replay.schemas.*", "replay.version"),
     *("replay.segments", "replay.encode", "replay.quarantine"),
     *("replay.payloads", "replay.fastpath"),
+    *("replay.latency", "replay.table_files", "replay.display", "replay.checked"),
+    "replay.demo",
 }
 
 MAY_IMPORT: Final[Mapping[str, set[str]]] = {
@@ -64,7 +66,8 @@ MAY_IMPORT: Final[Mapping[str, set[str]]] = {
         *("replay.timestamps", "replay.strictjson", "replay.exact", "replay.lines"),
         "replay.fastpath",
     },
-    "replay.history": {*LEAVES, "replay.timestamps"},
+    # and, once somebody asks a history for its board, to answers: see SHOWING
+    "replay.history": {*LEAVES, "replay.timestamps", "replay.projection", "replay.api"},
     "replay.segments": {"replay.event", "replay.history", "replay.canonical"},
     "replay.encode": {"replay.event", "replay.timestamps"},
     "replay.quarantine": {"replay.decode", "replay.event", "replay.errors", "replay.canonical"},
@@ -74,7 +77,8 @@ MAY_IMPORT: Final[Mapping[str, set[str]]] = {
         *("replay.history", "replay.canonical", "replay.quarantine"),
     },
     # a prefix to answers
-    "replay.projection": {"replay.event", "replay.history"},
+    # and, once somebody asks for a table or looks at it in a notebook, to these: see SHOWING
+    "replay.projection": {"replay.event", "replay.history", "replay.tables", "replay.display"},
     "replay.rules": {
         *("replay.projection", "replay.canonical", "replay.errors", "replay.history"),
         *("replay.rules.v1", "replay.rules.v2", "replay.rules.growth"),
@@ -98,9 +102,17 @@ MAY_IMPORT: Final[Mapping[str, set[str]]] = {
     # more to ask of answers
     "replay.explain": ANSWERED,
     "replay.compare": ANSWERED,
-    "replay.timeline": ANSWERED,
+    "replay.timeline": {*ANSWERED, "replay.tables"},
+    "replay.latency": {*DERIVED, "replay.timeline"},
     "replay.shrink": {*ANSWERED, "replay.questions"},
-    "replay.tables": {*DERIVED, "replay.document"},
+    # their columns are read from the schema that is published
+    "replay.tables": {*ANSWERED, "replay.timeline", "replay.latency", "replay.schemas.*"},
+    "replay.table_files": {"replay.errors", "replay.files"},
+    "replay.display": {*ANSWERED, "replay.report.*"},
+    "replay.checked": {
+        *("replay.check", "replay.oracle", "replay.files", "replay.errors", "replay.event"),
+        "replay.report.*",
+    },
     "replay.engine": {*ANSWERED, "replay.files", "replay.decode"},
     "replay.cluster": {*ANSWERED, "replay.engine"},
     # what stands beside them
@@ -117,9 +129,10 @@ MAY_IMPORT: Final[Mapping[str, set[str]]] = {
     "replay.schemas.*": {"replay.errors", "replay.version"},
     "replay.testing.*": {*EVERYTHING_BUT_THE_COMMAND_LINE, "replay.testing.*"},
     # the public names, and the command line that nothing imports
-    "replay": {*DERIVED, "replay.api", "replay.version", "replay.rules"},
+    "replay": {*DERIVED, "replay.api", "replay.checked", "replay.version", "replay.rules"},
     "replay.api": {*ANSWERED, "replay.files", "replay.tables", "replay.timeline"},
     "replay.terminal": {"replay.errors", "replay.report.*"},
+    "replay.demo": {"replay.errors", "replay.files"},
     "replay.commands": {"replay.terminal", *EVERYTHING_BUT_THE_COMMAND_LINE},
     "replay.cli": {"replay.commands", "replay.terminal", "replay.errors", "replay.version"},
     "replay.__main__": {"replay.cli"},
@@ -128,6 +141,24 @@ MAY_IMPORT: Final[Mapping[str, set[str]]] = {
     "study.cases": {"study.*", "replay.testing.*"},
     "study.operational": {"study.*", "replay"},
 }
+
+SHOWING: Final[Mapping[str, set[str]]] = {
+    "replay.history": {"replay.projection", "replay.api"},
+    "replay.projection": {"replay.tables", "replay.display"},
+}
+"""What a result imports when it is asked to show itself, which is after it was derived."""
+SHOWN_BY: Final[Mapping[str, set[str]]] = {
+    "replay.history": {"board"},
+    "replay.projection": {
+        *("to_arrow", "to_pandas", "__arrow_c_stream__"),
+        *("_repr_html_", "_repr_pretty_"),
+    },
+}
+"""The methods that may do so.
+
+Deriving code calls none of a projection's, and has no history whose board it could ask for.
+"""
+TO_DERIVE: Final = {name: to - SHOWING.get(name, set()) for name, to in MAY_IMPORT.items()}
 
 DERIVING: Final = ("replay.history", "replay.projection", "replay.rules.v1", "replay.rules.v2")
 PURE: Final = {
@@ -234,13 +265,41 @@ def test_the_command_line_is_imported_by_nothing() -> None:
 def test_no_chain_of_allowed_imports_leads_from_deriving_code_to_authored_answers(
     module: str,
 ) -> None:
-    assert reached(module, MAY_IMPORT) <= DERIVED
+    assert reached(module, TO_DERIVE) <= DERIVED
 
 
 @pytest.mark.parametrize("module", [name for name in DERIVING if name in modules()])
 def test_no_chain_of_imports_leads_from_deriving_code_to_authored_answers(module: str) -> None:
-    real = {name: imports(name) for name in modules()}
+    real = {name: imports(name) - SHOWING.get(name, set()) for name in modules()}
     assert reached(module, real) <= DERIVED
+
+
+@pytest.mark.parametrize("module", sorted(SHOWING))
+def test_a_result_imports_what_shows_it_inside_the_methods_that_do(module: str) -> None:
+    def showing(node: ast.AST) -> list[ast.AST]:
+        found = ((inner, name) for inner in ast.walk(node) for name in named_in(inner, module))
+        return [inner for inner, name in found if name.rpartition(".")[0] in SHOWING[module]]
+
+    def may_show(node: ast.AST) -> bool:
+        match node:
+            case ast.FunctionDef(name=name):
+                return name in SHOWN_BY[module]
+            case ast.If(test=ast.Name("TYPE_CHECKING")):  # a type's name, and nothing at run time
+                return True
+        return False
+
+    places = [node for node in ast.walk(tree(module)) if may_show(node)]
+    assert showing(tree(module))
+    assert {*showing(tree(module))} == {node for place in places for node in showing(place)}
+
+
+@pytest.mark.parametrize("module", [*DERIVING, "replay.rules.growth"])
+def test_deriving_code_never_asks_a_result_to_show_itself(module: str) -> None:
+    shown_by = SHOWN_BY["replay.projection"]
+    allowed = shown_by if module == "replay.projection" else set()  # by its own methods
+    named_there = {n.attr for n in ast.walk(tree(module)) if isinstance(n, ast.Attribute)}
+    texts = {n.value for n in ast.walk(tree(module)) if isinstance(n, ast.Constant)}
+    assert (named_there | texts) & shown_by <= allowed
 
 
 def test_authored_answers_reach_no_deriving_code() -> None:
@@ -259,8 +318,8 @@ def test_authored_answers_reach_no_deriving_code() -> None:
     ],
 )
 def test_what_is_kept_apart_reaches_neither_from_the_other(one: str, other: str) -> None:
-    assert other not in reached(one, MAY_IMPORT)
-    assert one not in reached(other, MAY_IMPORT)
+    assert other not in reached(one, TO_DERIVE)
+    assert one not in reached(other, TO_DERIVE)
 
 
 def test_importers_emit_lines_and_never_events() -> None:
@@ -397,6 +456,34 @@ def test_no_file_is_opened_during_a_derivation_with_an_oracle_beside_the_log(
     seen = run(DERIVE_UNDER_AUDIT, rules, str(log), str(oracle))
     # that the hook does see the oracle, once somebody opens it, is seen afterwards
     assert seen == {"during": [], "after": ["open"], "projected": 10}
+
+
+DERIVE_AND_LIST: Final = """
+import json, sys
+import replay
+
+history = replay.load(sys.argv[2])
+for at in range(len(history.events) + 2):
+    replay.project(history.until(sequence=at), rules=sys.argv[1])
+replay.timeline_of(history.until(), rules=sys.argv[1])
+showing = {"replay.tables", "replay.latency", "pandas", "pyarrow", "numpy"}
+showing |= {"replay.display", "replay.report.notebook"}
+derived = sorted(showing & set(sys.modules))
+projection = replay.project(history.until(), rules=sys.argv[1])
+projection.to_arrow("items")
+projection._repr_html_()
+print(json.dumps({"derived": derived, "shown": sorted(showing & set(sys.modules))}))
+"""
+
+
+@pytest.mark.parametrize("rules", known())
+def test_what_shows_a_result_is_loaded_once_it_is_shown(rules: str, tmp_path: Path) -> None:
+    log = tmp_path / "paper.jsonl"
+    log.write_bytes(lines(history("r1 ci- + + r2<e3 ci+ ready cancel")))
+    seen = run(DERIVE_AND_LIST, rules, str(log))
+    assert isinstance(seen, dict)
+    assert seen["derived"] == []
+    assert {"replay.tables", "pyarrow", "replay.display"} <= set(seen["shown"])
 
 
 CHECK_AND_LIST: Final = """

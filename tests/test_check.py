@@ -14,7 +14,7 @@ from replay import check as checking
 from replay import oracle as authored
 from replay.canonical import digest, encode
 from replay.check import OracleFile, Sealed, SealError, check_document, check_log, exit_status
-from replay.errors import FileError, OracleError, Refusal, UnknownRulesError, UsageError
+from replay.errors import FileError, OracleError, Refusal, UsageError
 from replay.event import Source
 from replay.history import History, Prefix, admit
 from replay.oracle import At
@@ -182,9 +182,13 @@ def test_a_log_of_times_is_asked_at_a_time() -> None:
     assert checked(log, asked)["outcome"] == "agree"
 
 
-def test_an_answer_under_rules_that_do_not_exist_is_an_error_of_the_call(paper: History) -> None:
-    with pytest.raises(UnknownRulesError):
+def test_an_answer_under_rules_that_do_not_exist_is_an_error_of_the_oracle(
+    paper: History,
+) -> None:
+    with pytest.raises(OracleError) as caught:
         checked(paper, answer("state", {}, rules="coordination/0"))
+    assert caught.value.pointer == "/answers/0/rules"
+    assert "coordination/2" in caught.value.expected
 
 
 def test_an_oracle_that_cannot_be_read_is_a_file_error(paper: History) -> None:

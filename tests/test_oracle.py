@@ -189,9 +189,9 @@ def test_an_event_that_is_withdrawn_or_of_another_kind_derives_null(question: st
 def test_a_work_item_that_is_not_there_has_no_answers_but_never_a_permission(
     question: str,
 ) -> None:
-    nothing = {"state": {"value": None, "since": None}, "revision": {"value": None, "since": None}}
-    expected = {**nothing, "permission": "not established"}.get(question)
-    assert asked(question, "link_self", "W9") == Derived(expected)
+    nothing: dict[str, object] = {"value": None, "since": None}
+    said = {"state": nothing, "revision": nothing, "anomaly": [], "permission": "not established"}
+    assert asked(question, "link_self", "W9") == Derived(said.get(question))
 
 
 def test_events_without_a_work_item_have_a_last_message_and_anomalies_and_nothing_else() -> None:

@@ -30,6 +30,7 @@ from replay.projection import (
     RuleSet,
 )
 from replay.rules import named
+from replay.rules.v2 import Checkpoints
 from replay.timestamps import NS_PER_MINUTE
 from tests import reference_v2
 from tests.drawn import drawn_words
@@ -208,6 +209,13 @@ def test_the_empty_history_gets_the_answers_of_the_reference(v2: RuleSet) -> Non
     assert_same(v2, history("").at(Cutoff(3, 5)))
 
 
+@pytest.fixture
+def checkpoints(batch: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In two of three batches, copies of the fold so close together that these are long."""
+    monkeypatch.setattr(Checkpoints, "SPACING", (Checkpoints.SPACING, 1, 2)[batch % 3])
+
+
+@pytest.mark.usefixtures("checkpoints")
 @pytest.mark.parametrize("batch", range(BATCHES))
 def test_longer_histories_get_the_answers_of_the_reference(batch: int, v2: RuleSet) -> None:
     start = SEED + batch * 300
@@ -215,6 +223,7 @@ def test_longer_histories_get_the_answers_of_the_reference(batch: int, v2: RuleS
 
 
 @pytest.mark.long
+@pytest.mark.usefixtures("checkpoints")
 @pytest.mark.parametrize("batch", range(BATCHES))
 def test_a_hundred_thousand_histories_get_the_answers_of_the_reference(
     batch: int, v2: RuleSet

@@ -338,7 +338,6 @@ def facts(basis: Any, at_: int) -> PrefixFacts:
         flags=("cutoff_beyond_log", "cutoff_hides_admitted"),
         applied=2,
         inert=1,
-        inert_by_type=(("note", 1),),
         beyond_cutoff=2,
     )
 

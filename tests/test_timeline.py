@@ -105,8 +105,20 @@ def test_the_command_prints_the_document(capfdbinary: pytest.CaptureFixture[byte
 
 
 def test_the_command_can_be_asked_of_one_item(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
-    assert main(["timeline", str(PAPER), "--work", "W2", "--format", "json"]) == 0
-    assert json.loads(capfdbinary.readouterr().out)["intervals"] == []
+    assert main(["timeline", str(PAPER), "--work", "W1", "--format", "json"]) == 0
+    intervals = json.loads(capfdbinary.readouterr().out)["intervals"]
+    assert {interval["work_id"] for interval in intervals} == {"W1"}
+
+
+def test_an_item_that_is_not_in_view_has_no_timeline(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["timeline", str(PAPER), "--work", "W2"]) == 2
+    assert 'no work item "W2" is in view' in capsys.readouterr().err
+
+
+def test_a_refused_log_prints_its_refusal(capsys: pytest.CaptureFixture[str]) -> None:
+    refused = PAPER.parent.parent / "refused" / "wrong_type.jsonl"
+    assert main(["timeline", str(refused)]) == 3
+    assert "REFUSED" in capsys.readouterr().out
 
 
 def test_a_timeline_is_of_one_log(capsys: pytest.CaptureFixture[str]) -> None:

@@ -14,6 +14,7 @@ from replay.report.words import (
     ANOMALIES,
     CLAIMS,
     FLAGS,
+    MAX_LISTED,
     NBSP,
     VERDICTS,
     coded,
@@ -21,6 +22,7 @@ from replay.report.words import (
     duration,
     ident,
     idents,
+    listed,
     mark_words,
     paint,
     quoted,
@@ -80,7 +82,7 @@ def account(view: View) -> list[str]:
     lines += field("admitted", _event_identity(document), width)
     digest = rules["digest"].removeprefix("sha256:")[:HASH]
     lines += field("rules", f"{ident(rules['id'])}, sha256{NBSP}{ident(digest)}…", width)
-    lines += field("cutoff", _cutoff(document["cutoff"], view.ends), width)
+    lines += field("cutoff", cutoff_words(document["cutoff"], view.ends), width)
     for flag in document["cutoff"]["flags"]:
         lines += field("", coded(FLAGS, flag), width)
     if not source["complete"]:
@@ -88,10 +90,19 @@ def account(view: View) -> list[str]:
     if source["gaps"]:
         lines += field("gaps", _gaps(source["gaps"]), width)
     for note in source["notes"]:
-        lines += field("note", coded(FLAGS, note), width)
+        lines += field("note", _note(note), width)
     if len(document["items"]) > 1:
         lines += field("work items", _states(document["items"]), width)
     return lines
+
+
+def _note(note: str) -> str:
+    """A note in words; `segment_gap BEFORE AFTER FIRST LAST` names two files and two numbers."""
+    code, _, rest = note.partition(" ")
+    if code != "segment_gap":
+        return coded(FLAGS, note)
+    names, first, last = rest.rsplit(" ", 2)
+    return f"no event bears {first} to {last}, between the segments {ident(names, 60)}"
 
 
 def _states(items: Sequence[Document]) -> str:
@@ -122,7 +133,8 @@ def _event_identity(document: Document) -> str:
     )
 
 
-def _cutoff(cutoff: Document, ends: str) -> str:
+def cutoff_words(cutoff: Document, ends: str) -> str:
+    """What was asked to be seen, and where elapsed time ends."""
     bounds = []
     if cutoff["sequence"] is not None:
         bounds.append(f"sequence{NBSP}{cutoff['sequence']}")
@@ -230,7 +242,7 @@ def not_covered(events: Sequence[str], rules: str, view: View) -> str:
         f"{ident(event)} ({ident(view.types[event])})" if event in view.types else ident(event)
         for event in events
     ]
-    return f"{ident(rules)} does not cover {', '.join(named)}"
+    return f"{ident(rules)} does not cover {listed(named)}"
 
 
 def _state(item: Document, colour: bool) -> str:
@@ -414,8 +426,11 @@ def _card(item: Document, view: View) -> list[str]:
     since = f" since {mark_words(state['since'])}" if state["since"] else ""
     on = "" if revision["value"] is None else f", revision {ident(revision['value'])}"
     lines = wrapped(f"{name}: {_state(item, colour)}{since}{on}", "  ", "    ", width)
-    for episode in item["episodes"]:
+    episodes = item["episodes"]
+    for episode in episodes[:MAX_LISTED]:
         lines += wrapped(_episode(episode, view), "    ", "      ", width)
+    if len(episodes) > MAX_LISTED:
+        lines.append(f"    and {len(episodes) - MAX_LISTED} more episodes")
     clocks = item["clocks"]
     said = f"last message {mark_words(clocks['last_message'])}"
     if clocks["last_progress"]:

@@ -190,19 +190,19 @@ def _answer(answer: Document, authored: Document | None, view: View) -> list[str
     rest = " " * (2 + LABEL)
     head = ident(answer["id"])
     if authored is not None:
-        head += f"  {_question(authored)}"
+        head += f"  {question_words(authored)}"
     found = _found(answer, authored, view)
     if answer["outcome"] == "undetermined":
         found = found.removeprefix(_UNDETERMINED)
     if answer["outcome"] != "disagree":
         return wrapped(f"{head}: {found}", start, rest, view.width)
     lines = wrapped(head, start, rest, view.width)
-    for label, words in _difference(answer, authored, view).items():
+    for label, words in difference(answer, authored, view).items():
         lines += field(label, words, view.width, rest)
     return lines
 
 
-def _difference(answer: Document, authored: Document | None, view: View) -> dict[str, str]:
+def difference(answer: Document, authored: Document | None, view: View) -> dict[str, str]:
     """What was expected, what was derived, where to look, and why the author expects it."""
     facts = {"expected": value_words(answer["expected"])}
     if authored is not None and authored.get("evidence") is not None:
@@ -225,7 +225,8 @@ def _found(answer: Document, authored: Document | None, view: View) -> str:
     return f"{_UNDETERMINED}{not_covered(answer['undetermined_by'], rules, view)}"
 
 
-def _question(answer: Document) -> str:
+def question_words(answer: Document) -> str:
+    """What an authored answer answers: the work item, the question, and the cutoff."""
     of = "" if answer.get("of") is None else f" of {ident(answer['of'])}"
     work = "no work item" if answer["work_id"] is None else ident(answer["work_id"])
     at = {key: bound for key, bound in answer["at"].items() if bound is not None}

@@ -117,9 +117,19 @@ def ident(text: str, width: int = MAX_WORD) -> str:
     return '""' if not text else shown(text, width).replace(" ", NBSP)
 
 
+MAX_LISTED: Final = 20
+"""Ids or episodes that text lists in one place; the JSON document has them all."""
+
+
 def idents(ids: Iterable[str], nothing: str = "nothing") -> str:
     """Ids with commas between them."""
-    return ", ".join(map(ident, ids)) or nothing
+    return listed([ident(event_id) for event_id in ids]) or nothing
+
+
+def listed(words: Sequence[str]) -> str:
+    """Words with commas between them, and how many more there are."""
+    more = [f"and {len(words) - MAX_LISTED} more"] if len(words) > MAX_LISTED else []
+    return ", ".join([*words[:MAX_LISTED], *more])
 
 
 def prose(text: str, width: int) -> str:

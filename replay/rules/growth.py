@@ -21,7 +21,7 @@ from replay.projection import (
     answers,
     unobserved,
 )
-from replay.rules.v2 import Board, Links, OpenedEpisode, Said, WorkItem, link_anomalies
+from replay.rules.v2 import Board, Links, Said, WorkItem, link_anomalies
 
 _Moved = Iterable[tuple[AnswerKey, Answer | None]]
 
@@ -102,7 +102,10 @@ class _Answers:
     def anomalies_of(self, event: Event, found: Iterable[Anomaly]) -> Iterator[Change]:
         before = self.linked.get(event.event_id, ())
         self.linked[event.event_id] = now = tuple(found)
-        yield from self.move((("anomaly", a), None) for a in before if a not in now)
+        gone = dict.fromkeys(before)
+        for anomaly in now:
+            gone.pop(anomaly, None)
+        yield from self.move((("anomaly", a), None) for a in gone)
         yield from self.move((("anomaly", a), True) for a in now)
 
 
@@ -113,7 +116,7 @@ class _GrowingItem:
         self.item = item
         self.incomplete = incomplete
         self.answers = _Answers(item.work_id)
-        self.folds = 0
+        self.corrections_read = 0
         self._start_over()
 
     def _start_over(self) -> None:
@@ -123,21 +126,20 @@ class _GrowingItem:
         self.by_revision: dict[str | None, list[int]] = {}
         self.claims = 0
         self.unsettled: list[Said] = []
-        self.episodes: dict[int, OpenedEpisode] = {}  # by place, the open ones
-        self.opened = 0
+        self.evidence = -1
 
     def read(self, event: Event) -> Iterator[Change]:
-        if self.folds != self.item.folds:
-            self.folds = self.item.folds
+        if self.corrections_read != self.item.corrections_read:
+            self.corrections_read = self.item.corrections_read
             yield from self._all_again()
             return
-        yield from self.answers.move(self._head())
+        yield from self.answers.move(self._messages())
         yield from self.judge_links(event)
-        if event.supersedes is not None:
-            yield from self.answers.move(
-                (("correction", c.event_id), c) for c in self.item.corrections()
-            )
+        yield from self.answers.move(
+            (("correction", c.event_id), c) for c in self.item.correction(event)
+        )
         if not event.inert:
+            yield from self.answers.move(self._head())
             yield from self.answers.move(self._receipts())
             yield from self.answers.move(self._episodes())
             yield from self.answers.move(self._claims())
@@ -152,22 +154,26 @@ class _GrowingItem:
         yield from link_anomalies([event], self.item.links)
         yield from self.item.refused_corrections([event])
 
+    def _messages(self) -> _Moved:
+        yield ("last_message", None), self.item.last_message()
+        if len(self.item.events) == 1:
+            yield ("state", None), self.item.state()
+            yield ("revision", None), self.item.revision()
+            if self.item.has_no_origin():
+                yield ("flag", "no_origin"), True
+            if self.incomplete:
+                yield ("flag", "possibly_incomplete"), True
+
     def _head(self) -> _Moved:
         item, fold = self.item, self.item.fold
         yield ("state", None), item.state()
         yield ("revision", None), item.revision()
-        yield ("last_message", None), item.last_message()
         for name, clock in (
             ("last_progress", fold.progress),
             ("blocked_since", fold.blocked_since()),
         ):
             if clock is not None or (name, None) in self.answers.given:
                 yield (name, None), clock
-        if len(item.events) == 1:
-            if item.has_no_origin():
-                yield ("flag", "no_origin"), True
-            if self.incomplete:
-                yield ("flag", "possibly_incomplete"), True
 
     def _receipts(self) -> _Moved:
         fold = self.item.fold
@@ -192,23 +198,23 @@ class _GrowingItem:
             yield from ((("anomaly", a), True) for a in fold.anachronism(event))
 
     def _episodes(self) -> _Moved:
-        fold = self.item.fold
-        for episode in fold.opened[self.opened :]:
-            self.episodes[episode.place] = episode
-        self.opened = len(fold.opened)
-        for place, episode in list(self.episodes.items()):
+        for episode in self.item.fold.touched:
             record = episode.record(self.item.work_id, episode.at)
             yield ("episode", episode.opened.event_id), unobserved(record)
-            if episode.end is not None:
-                del self.episodes[place]
+        self.item.fold.touched = []
 
     def _claims(self) -> _Moved:
         fold = self.item.fold
-        self.unsettled += fold.claims[self.claims :]
+        new = fold.claims[self.claims :]
         self.claims = len(fold.claims)
-        for said in self.unsettled:
+        moved = new
+        if self.evidence != fold.evidence:
+            self.evidence = fold.evidence
+            moved = [*self.unsettled, *new]
+            self.unsettled = []
+        for said in moved:
             yield ("claim", said.event.event_id), self.item.claim(said)
-        self.unsettled = [said for said in self.unsettled if not self.item.is_settled(said)]
+        self.unsettled += [said for said in moved if not self.item.is_settled(said)]
 
     def _new_anomalies(self) -> _Moved:
         found = self.item.fold.anomalies

@@ -223,11 +223,14 @@ class _Results:
     """The deciding results of one revision: the latest of each check and source."""
 
     def __init__(self) -> None:
-        self.latest: dict[tuple[str, str | None], Event] = {}
-        self.failing = 0
-        self.passing: dict[str, int] = {}
+        self.latest: dict[tuple[str, str | None], Event] = {}  # in order of place
+        self.passes_by_check: dict[str, list[str]] | None = None  # when asked
+        self.passing: dict[str, int] = {}  # by check
+        self.passed = 0
+        self.failed = 0
 
     def add(self, event: Event, check: Check) -> None:
+        self.passes_by_check = None
         before = self.latest.pop((check.check, check.source), None)
         if before is not None:
             self._count(before, -1)
@@ -235,27 +238,38 @@ class _Results:
         self._count(event, 1)
 
     def _count(self, event: Event, step: int) -> None:
-        check = event.data
-        assert isinstance(check, Check)
+        check = _check(event)
         if check.outcome in FAILING:
-            self.failing += step
+            self.failed += step
         elif check.outcome == "passed":
+            self.passed += step
             self.passing[check.check] = self.passing.get(check.check, 0) + step
 
     def support(self, requires: tuple[str, ...]) -> bool:
-        if self.failing:
+        if self.failed:
             return False
         if requires:
             return all(self.passing.get(check, 0) > 0 for check in requires)
-        return any(count > 0 for count in self.passing.values())
+        return self.passed > 0
 
-    def evidence(self, outcomes: frozenset[str], checks: tuple[str, ...] = ()) -> tuple[str, ...]:
-        """Ids of the results of these outcomes, and of these checks where any are named."""
-        return tuple(
-            event.event_id
-            for (check, _), event in self.latest.items()
-            if _check(event).outcome in outcomes and (not checks or check in checks)
-        )
+    def missing(self, requires: tuple[str, ...]) -> tuple[str, ...]:
+        if not requires:
+            return ("any check",)
+        return tuple(dict.fromkeys(c for c in requires if self.passing.get(c, 0) <= 0))
+
+    def failures(self) -> tuple[str, ...]:
+        return tuple(e.event_id for e in self.latest.values() if _check(e).outcome in FAILING)
+
+    def passes_of(self, requires: tuple[str, ...]) -> tuple[str, ...]:
+        """Ids of the passes of these checks, of all where none is required."""
+        if self.passes_by_check is None:
+            self.passes_by_check = {}
+            for (check, _), event in self.latest.items():
+                if _check(event).outcome == "passed":
+                    self.passes_by_check.setdefault(check, []).append(event.event_id)
+        checks = dict.fromkeys(requires or self.passes_by_check)
+        found = [self.passes_by_check.get(check, []) for check in checks]
+        return tuple(event_id for ids in found for event_id in ids)
 
 
 class _Fold:
@@ -277,6 +291,7 @@ class _Fold:
         self.requests: list[tuple[Event, ReviewRequest]] = []
         self.live: list[tuple[Event, ReviewRequest]] = []  # not made stale so far
         self.awaited: set[tuple[str, ...]] = set()  # live requires of the current revision
+        self.awaits = False  # whether any of these is supported
         self.staled_by: dict[str, Event] = {}
         self.progress: Progress | None = None
         self.displayed: str | None = None
@@ -341,6 +356,7 @@ class _Fold:
                 self.staled_by[event.event_id] = by
         self.live = [claim for claim in self.live if claim[0].artifact_revision == revision]
         self.awaited = {request.requires for _, request in self.live}
+        self.awaits = self._supported(self.awaited)
 
     def _check(self, event: Event, check: Check) -> None:
         revision = event.artifact_revision
@@ -350,6 +366,8 @@ class _Fold:
             return
         if revision is not None and not check.local:
             self.results.setdefault(revision, _Results()).add(event, check)
+            if is_current:
+                self.awaits = self._supported(self.awaited)
         if not is_current:
             return
         kind = (revision, check.check, check.source)
@@ -384,13 +402,18 @@ class _Fold:
         self.live.append((event, request))
         if event.artifact_revision is not None and event.artifact_revision == self.current:
             self.awaited.add(request.requires)
+            self.awaits = self.awaits or self._supported({request.requires})
+
+    def _supported(self, awaited: set[tuple[str, ...]]) -> bool:
+        """Whether the current revision's results support any of these requirements."""
+        results = self.results.get(self.current or "")
+        return results is not None and any(results.support(requires) for requires in awaited)
 
     def _value(self) -> str | None:
         """The displayed state as the log stands."""
         if self.open is not None:
             return "blocked"
-        results = self.results.get(self.current) if self.current is not None else None
-        if results is not None and any(results.support(requires) for requires in self.awaited):
+        if self.awaits:
             return "awaiting_review"
         return None if self.base is None else self.base[0]
 
@@ -493,13 +516,13 @@ class _Fold:
         elif revision != self.current:
             assert self.changed_by is not None
             verdict, evidence = "stale", (self.changed_by.event_id,)
-        elif results.failing:
-            verdict, evidence = "contradicted", results.evidence(FAILING)
+        elif results.failed:
+            verdict, evidence = "contradicted", results.failures()
         elif results.support(request.requires):
             verdict = "supported"
-            evidence = results.evidence(frozenset({"passed"}), request.requires)
+            evidence = _by_sequence(results.passes_of(request.requires), self.visible)
         else:
-            verdict, missing = "missing", _missing(results, request.requires)
+            verdict, missing = "missing", results.missing(request.requires)
         return Claim(
             work_id=event.work_id or "",
             event_id=event.event_id,
@@ -509,12 +532,6 @@ class _Fold:
             missing=missing,
             rule=READINESS.id,
         )
-
-
-def _missing(results: _Results, requires: tuple[str, ...]) -> tuple[str, ...]:
-    if not requires:
-        return ("any check",)
-    return tuple(dict.fromkeys(c for c in requires if results.passing.get(c, 0) <= 0))
 
 
 def _links(event: Event, visible: Mapping[str, Event]) -> Iterable[str]:
@@ -563,6 +580,10 @@ def _corrections(events: Iterable[Event]) -> tuple[Correction, ...]:
 def _reason(event: Event) -> str | None:
     reason = event.payload.get("reason")
     return reason if isinstance(reason, str) else None
+
+
+def _by_sequence(ids: Iterable[str], visible: Mapping[str, Event]) -> tuple[str, ...]:
+    return tuple(sorted(ids, key=lambda event_id: visible[event_id].recorded_sequence))
 
 
 def _in_order(anomalies: Iterable[Anomaly], visible: Mapping[str, Event]) -> tuple[Anomaly, ...]:

@@ -18,7 +18,7 @@ judgement.  The steps named in comments are those of the published order of eval
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Final, TypeVar
 
 from replay.event import Blocker, Check, Event, Record, Review, ReviewRequest, StatusAssertion
@@ -51,8 +51,7 @@ from replay.projection import (
 ID: Final = "coordination/2"
 
 FAILING: Final = frozenset({"failed", "errored", "timed_out"})
-PASSING: Final = frozenset({"passed"})
-DECIDING: Final = FAILING | PASSING | {"action_required"}
+DECIDING: Final = FAILING | {"passed", "action_required"}
 SUBSTANTIVE: Final = frozenset({"approved", "changes_requested"})
 
 LINKS = Rule(
@@ -249,7 +248,7 @@ class WorkItem:
         self.displayed: list[Display] = []  # one entry a change, as the log grew
         self.state_since: Event | None = None
         self.revision_since: Event | None = None
-        self.folds = 0  # how often a correction made this start over
+        self.corrections_read = 0  # each may have moved any answer
 
     def read(self, event: Event) -> None:
         self.events.append(event)
@@ -262,7 +261,10 @@ class WorkItem:
             self.originals.append(event)
             self._fold_next(event, event)
         else:
-            self._fold_again(self._correct(event, target))
+            self.corrections_read += 1
+            place = self._correct(event, target)
+            if place is not None:
+                self._fold_again(place)
         self._note_displayed(event)
 
     def _corrected(self, event: Event) -> Event | None:
@@ -280,22 +282,26 @@ class WorkItem:
         )
         return target if is_correction else None
 
-    def _correct(self, event: Event, target: Event) -> int:
-        """Apply a correction; the earliest place at which another version may stand now."""
+    def _correct(self, event: Event, target: Event) -> int | None:
+        """Apply a correction; the earliest place at which another version may stand now.
+
+        None is there for a retraction of what is silenced already.
+        """
         if event.type != "event.retracted":
             place = self.links.place(target)
             self.places[event.event_id] = place
             self.versions.setdefault(place, [target]).append(event)
             return place
         self.retractions.append(event)
+        if target.event_id in self.silenced:
+            return None
         silenced: set[str] = set()
         for retraction in reversed(self.retractions):
             if retraction.event_id not in silenced and retraction.supersedes is not None:
                 silenced.add(retraction.supersedes)
         changed = silenced ^ self.silenced
         self.silenced = frozenset(silenced)
-        places = (self.links.place(self.links.visible[event_id]) for event_id in changed)
-        return min(places, default=event.recorded_sequence)  # none: it was silenced already
+        return min(self.links.place(self.links.visible[event_id]) for event_id in changed)
 
     def _standing(self, original: Event) -> Event | None:
         """The version that stands at the place of an event that replaces none."""
@@ -309,7 +315,6 @@ class WorkItem:
             self.checkpoints.note(self.fold, original.recorded_sequence)
 
     def _fold_again(self, place: int) -> None:
-        self.folds += 1
         if self.checkpoints is None:
             self.checkpoints = Checkpoints(self.links)
         self.fold, done = self.checkpoints.before(place)
@@ -372,7 +377,7 @@ class WorkItem:
     def is_settled(self, said: Said) -> bool:
         """Whether only a correction can still move the claim's verdict."""
         fold = self.fold
-        is_final = said.rule == ASSERTION.id or said.place in fold.final
+        is_final = said.rule == ASSERTION.id or said.place in fold.settled
         return is_final and said is not fold.completing
 
     def claim(self, said: Said) -> Claim:
@@ -404,14 +409,17 @@ class WorkItem:
 
     def corrections(self) -> Iterator[Correction]:
         for event in self.linked:
-            if event.supersedes is not None:
-                yield Correction(
-                    self.work_id,
-                    event.event_id,
-                    event.supersedes,
-                    self._correction_status(event),
-                    _reason(event),
-                )
+            yield from self.correction(event)
+
+    def correction(self, event: Event) -> Iterator[Correction]:
+        if event.supersedes is not None:
+            yield Correction(
+                self.work_id,
+                event.event_id,
+                event.supersedes,
+                self._correction_status(event),
+                _reason(event),
+            )
 
     def _correction_status(self, event: Event) -> CorrectionStatus:
         # the first that applies
@@ -445,6 +453,7 @@ class Checkpoints:
     A copy costs as much as reading a few versions, and more the more there were.
     """
 
+    SPACING = 16  # versions between two copies, at least; a test makes it smaller
     LATEST: Final = 4  # are kept as they were taken; of the others one at twice the distance
 
     def __init__(self, links: Links) -> None:
@@ -456,7 +465,7 @@ class Checkpoints:
         """Count a version that was read, and copy the fold once in a while."""
         self.read += 1
         last = self.taken[-1][0] if self.taken else 0
-        if self.read - last >= max(16, self.read // 64):
+        if self.read - last >= max(self.SPACING, self.read // 64):
             self.taken = [*reversed([*self._kept()])]
             self.taken.append((self.read, place, fold.copy()))
 
@@ -513,9 +522,7 @@ class OpenedEpisode:
         self.end: EpisodeEnd | None = None
 
     def copy(self) -> OpenedEpisode:
-        other = OpenedEpisode(self.opened, self.place, self.at, self.blocker_id)
-        other.repeats, other.raises = [*self.repeats], {**self.raises}
-        return other
+        return _copied(self)
 
     def repeat(self, event: Event, place: int) -> None:
         self.repeats.append(event.event_id)
@@ -535,20 +542,20 @@ class OpenedEpisode:
 
 
 class Results:
-    """The latest deciding, non-local result of each check and source."""
+    """The latest deciding, non-local result of each check and source, and their sums."""
 
     def __init__(self) -> None:
         self.latest: dict[tuple[str, str | None], tuple[int, Event]] = {}  # in order of place
-        self.failing = 0
-        self.passing: dict[str, int] = {}
+        self.passes_by_check: dict[str, list[tuple[int, str]]] | None = None  # when asked
+        self.passing: dict[str, int] = {}  # by check
+        self.passed = 0
+        self.failed = 0
 
     def copy(self) -> Results:
-        other = Results()
-        other.latest, other.passing = {**self.latest}, {**self.passing}
-        other.failing = self.failing
-        return other
+        return _copied(self)
 
     def add(self, event: Event, place: int, check: Check) -> None:
+        self.passes_by_check = None
         before = self.latest.pop((check.check, check.source), None)
         if before is not None:
             self._count(before[1], -1)
@@ -558,28 +565,42 @@ class Results:
     def _count(self, event: Event, step: int) -> None:
         check = _check(event)
         if check.outcome in FAILING:
-            self.failing += step
+            self.failed += step
         elif check.outcome == "passed":
+            self.passed += step
             self.passing[check.check] = self.passing.get(check.check, 0) + step
 
-    def passes(self, requires: Iterable[str]) -> bool:
-        required = tuple(requires)
-        if required:
-            return all(self.passing.get(check, 0) > 0 for check in required)
-        return any(count > 0 for count in self.passing.values())
+    def passes(self, requires: Collection[str]) -> bool:
+        if requires:
+            return all(self.passing.get(check, 0) > 0 for check in requires)
+        return self.passed > 0
 
-    def missing(self, requires: Iterable[str]) -> tuple[str, ...]:
-        required = tuple(dict.fromkeys(requires))
-        if not required:
+    def missing(self, requires: Collection[str]) -> tuple[str, ...]:
+        if not requires:
             return ("any check",)
-        return tuple(check for check in required if self.passing.get(check, 0) <= 0)
+        lacking = (check for check in requires if self.passing.get(check, 0) <= 0)
+        return tuple(dict.fromkeys(lacking))
 
-    def of(self, outcomes: frozenset[str], checks: Iterable[str] = ()) -> Iterator[tuple[int, str]]:
-        """Place and id of the results of these outcomes, and of these checks if any."""
-        wanted = frozenset(checks)
-        for (check, _), (place, event) in self.latest.items():
-            if _check(event).outcome in outcomes and (not wanted or check in wanted):
+    def failures(self) -> Iterator[tuple[int, str]]:
+        """Place and id of the results that fail."""
+        for place, event in self.latest.values():
+            if _check(event).outcome in FAILING:
                 yield place, event.event_id
+
+    def passes_of(self, requires: Collection[str]) -> Iterator[tuple[int, str]]:
+        """Place and id of the passes of these checks, of all where none is required."""
+        if self.passes_by_check is None:
+            self.passes_by_check = {}
+            for (check, _), (place, event) in self.latest.items():
+                if _check(event).outcome == "passed":
+                    self.passes_by_check.setdefault(check, []).append((place, event.event_id))
+        for check in dict.fromkeys(requires or self.passes_by_check):
+            yield from self.passes_by_check.get(check, ())
+
+    def is_latest(self, event: Event) -> bool:
+        check = _check(event)
+        found = self.latest.get((check.check, check.source))
+        return found is not None and found[1] is event
 
 
 class Reviews:
@@ -588,24 +609,36 @@ class Reviews:
     def __init__(self) -> None:
         self.latest: dict[_Reviewer, tuple[int, Event]] = {}
         self.last_place = -1
+        self.requesting = 0
 
     def copy(self) -> Reviews:
-        other = Reviews()
-        other.latest, other.last_place = {**self.latest}, self.last_place
-        return other
+        return _copied(self)
 
     def add(self, event: Event, place: int) -> None:
+        before = self.latest.get((event.principal, event.claimed_author))
+        if before is not None:
+            self.requesting -= _requests_changes(before[1])
+        self.requesting += _requests_changes(event)
         self.latest[event.principal, event.claimed_author] = (place, event)
         self.last_place = place
 
-    def requesting(self) -> Iterator[tuple[int, str]]:
-        """Place and id of those that still request changes."""
+    def requests(self) -> Iterator[tuple[int, str]]:
+        """Place and id of the reviews that still request changes."""
         for place, event in self.latest.values():
-            if _review(event).outcome == "changes_requested":
+            if _requests_changes(event):
                 yield place, event.event_id
 
 
+def _copied(record: _R) -> _R:
+    """A copy that shares no container with its original, by type: no field can be forgotten."""
+    other = object.__new__(type(record))
+    for name, value in record.__dict__.items():
+        other.__dict__[name] = value.copy() if isinstance(value, (list, dict, set)) else value
+    return other
+
+
 _K = TypeVar("_K")
+_R = TypeVar("_R")
 _V = TypeVar("_V", Results, Reviews, dict[str, None])
 _NO_RESULTS: Final = Results()
 _NO_REVIEWS: Final = Reviews()
@@ -628,6 +661,7 @@ class Fold:
         self.reviews: dict[str, Reviews] = {}
         self.all_results = Results()  # whatever revision they name
         self.all_reviews = Reviews()
+        self.unbound_passes: dict[int, Event] = {}  # by place, passed checks of no revision
         self.check_outcome: dict[tuple[str | None, str, str | None], str] = {}
         self.review_outcome: dict[tuple[str | None, _Reviewer], str] = {}
         self.progress: Progress | None = None
@@ -635,15 +669,21 @@ class Fold:
         self.open: dict[str | None, OpenedEpisode] = {}  # in order of origin
         self.opened: list[OpenedEpisode] = []
         self.last_ended: dict[str | None, OpenedEpisode] = {}
+        self.raised: dict[int, OpenedEpisode] = {}  # by place, the raises of open episodes
+        self.touched: list[OpenedEpisode] = []  # at each raise and end, for who asks what moved
         self.resuming: dict[int, str] = {}  # places of new revisions and passed current checks
         # claims
         self.claims: list[Said] = []
-        self.final: dict[int, Judgement] = {}  # by place, what nothing later changes
+        self.settled: dict[int, Judgement] = {}  # by place of a claim, its last word
         self.ready: list[Said] = []  # readiness claims not made stale so far
         self.awaited: dict[tuple[str, ...], int] = {}  # by requires: the latest place claimed
         self.requires: dict[tuple[str | None, str | None], dict[str, None]] = {}
-        self.done: dict[tuple[object, ...], list[Said]] = {}  # completion claims, likewise
+        self.pending: dict[str | None, dict[tuple[object, ...], list[Said]]] = {}
+        # completion claims not made stale so far, by revision and by what _alike says
         self.completing: Said | None = None
+        self.evidence = 0  # how often anything changed on which a verdict can rest
+        self.awaits = (0, False)  # whether review is awaited, as of which evidence
+        self.judged = 0  # the evidence on which no completion claim was supported
         self.owned: set[object] = set()  # values of shared containers that no copy holds
 
     def copy(self) -> Fold:
@@ -653,10 +693,15 @@ class Fold:
             is_container = isinstance(value, (list, dict, Results, Reviews))
             other.__dict__[name] = value.copy() if is_container else value
         self.owned, other.owned = set(), set()
-        for blocker_id, episode in self.open.items():
-            other.open[blocker_id] = copied = episode.copy()
-            other.opened[self.opened.index(episode)] = copied
-        other.done = {key: [*claims] for key, claims in self.done.items()}
+        copies = {episode.place: episode.copy() for episode in self.open.values()}
+        other.open = {blocker_id: copies[e.place] for blocker_id, e in self.open.items()}
+        other.opened = [copies.get(episode.place, episode) for episode in self.opened]
+        other.raised = {place: copies[e.place] for place, e in self.raised.items()}
+        other.touched = []
+        other.pending = {
+            revision: {key: [*claims] for key, claims in alike.items()}
+            for revision, alike in self.pending.items()
+        }
         return other
 
     def _own(self, container: dict[_K, _V], key: _K, new: Callable[[], _V]) -> _V:
@@ -675,8 +720,8 @@ class Fold:
             self.anomalies.append(Anomaly("after_terminal", event.event_id))
         before = self.progress
         step(self, event, place, at)
-        if self.done and self.terminal is None:
-            self._complete_if_supported()
+        if self.pending and self.terminal is None:
+            self._complete_if_supported(place)
         if self.progress is not before and self.open:
             origins = tuple(episode.opened.event_id for episode in self.open.values())
             self.anomalies.append(Anomaly("progress_while_blocked", event.event_id, origins))
@@ -701,6 +746,7 @@ class Fold:
             self._end(blocker_id, CancelledWithWork(Mark(event.event_id, at)))
         self._make_completions_stale(event)
         self.terminal = ("cancelled", event)
+        self.evidence += 1
 
     def _reopen(self, event: Event, place: int, at: int) -> None:
         if self.terminal is None:
@@ -708,12 +754,13 @@ class Fold:
             return
         self.terminal = None
         self.base = ("active", event)
+        self.evidence += 1
         stale = Judgement("stale", (event.event_id,))
         if self.completing is not None:
-            self.final[self.completing.place] = stale
+            self.settled[self.completing.place] = stale
             self.completing = None
         for claim in self.ready:
-            self.final[claim.place] = stale
+            self.settled[claim.place] = stale
         self.ready, self.awaited = [], {}
         self._make_completions_stale(event)
 
@@ -731,6 +778,7 @@ class Fold:
                     Anomaly("revision_reintroduced", event.event_id, (first.event_id,))
                 )
             self.current, self.changed_by = revision, event
+            self.evidence += 1
             self.resuming[place] = event.event_id
             self._make_claims_stale(revision, event)
             self._recover(event, at)
@@ -740,12 +788,12 @@ class Fold:
         stale = Judgement("stale", (by.event_id,))
         for claim in self.ready:
             if claim.event.artifact_revision != revision:
-                self.final[claim.place] = stale
+                self.settled[claim.place] = stale
         self.ready = [c for c in self.ready if c.event.artifact_revision == revision]
         self.awaited = {_request(c.event).requires: c.place for c in self.ready}
-        for key in [key for key in self.done if key[0] != revision]:
-            for claim in self.done.pop(key):
-                self.final[claim.place] = stale
+        for other in [other for other in self.pending if other != revision]:
+            for claims in self.pending.pop(other).values():
+                self.settled.update((claim.place, stale) for claim in claims)
 
     # Steps 4 to 6: receipts and progress.
 
@@ -762,9 +810,12 @@ class Fold:
         if check.outcome in DECIDING:
             revision = event.artifact_revision
             if not check.local:
+                self.evidence += 1
                 self.all_results.add(event, place, check)
                 if revision is not None:
                     self._own(self.results, revision, Results).add(event, place, check)
+                elif check.outcome == "passed":
+                    self.unbound_passes[place] = event
             if is_current:
                 self._pass_or_fail(event, place, at, check)
         self._activate(event)
@@ -788,6 +839,7 @@ class Fold:
         if outcome not in SUBSTANTIVE:
             return
         revision = event.artifact_revision
+        self.evidence += 1
         self.all_reviews.add(event, place)
         if revision is not None:
             self._own(self.reviews, revision, Reviews).add(event, place)
@@ -813,6 +865,8 @@ class Fold:
             self.opened.append(episode)
         else:
             episode.repeat(event, place)
+        self.raised[place] = episode
+        self.touched.append(episode)
         self._make_completions_stale(event)
         self._activate(event)
 
@@ -820,11 +874,13 @@ class Fold:
         """End every open episode in which the event has a valid cause."""
         if self.terminal is not None or not self.open or not event.causes:
             return
-        places = sorted(self.links.cited_places(event, event.causes))
-        for blocker_id, episode in list(self.open.items()):
-            causes = tuple(episode.raises[place] for place in places if place in episode.raises)
-            if causes:
-                self._end(blocker_id, Recovered(Mark(event.event_id, at), causes))
+        causes: dict[str | None, list[str]] = {}
+        for place in sorted(self.links.cited_places(event, event.causes)):
+            episode = self.raised.get(place)
+            if episode is not None:
+                causes.setdefault(episode.blocker_id, []).append(episode.raises[place])
+        for blocker_id, raises in causes.items():
+            self._end(blocker_id, Recovered(Mark(event.event_id, at), tuple(raises)))
 
     def _resolve(self, event: Event, place: int, at: int) -> None:
         blocker_id = _blocker(event).blocker_id
@@ -843,7 +899,7 @@ class Fold:
             if self.terminal is None and last is not None and isinstance(last.end, Recovered):
                 judgement = Judgement("supported")
         self.claims.append(Said(event, place, RESOLUTION.id))
-        self.final[place] = judgement
+        self.settled[place] = judgement
 
     def _cancel_blocker(self, event: Event, place: int, at: int) -> None:
         blocker_id = _blocker(event).blocker_id
@@ -856,6 +912,9 @@ class Fold:
         episode = self.open.pop(blocker_id)
         episode.end = end
         self.last_ended[blocker_id] = episode
+        self.touched.append(episode)
+        for place in episode.raises:
+            del self.raised[place]
 
     # Steps 8 and 10: readiness.
 
@@ -867,8 +926,10 @@ class Fold:
         if event.artifact_revision is not None:
             by = (event.principal, event.artifact_revision)
             self._own(self.requires, by, dict[str, None]).update(dict.fromkeys(requires))
+            if (event.principal,) in self.pending.get(event.artifact_revision, {}):
+                self.evidence += 1  # a completion claim may lack more now
             if event.artifact_revision == self.current:
-                self.awaited[requires] = place
+                self._await(requires, place)
 
     def _judge_readiness(self, event: Event) -> Judgement:
         revision = event.artifact_revision
@@ -877,10 +938,10 @@ class Fold:
             return unusable
         results = self.results.get(revision or "", _NO_RESULTS)
         requires = _request(event).requires
-        if results.failing:
-            return Judgement("contradicted", _by_place(results.of(FAILING)))
+        if results.failed:
+            return Judgement("contradicted", _by_place(results.failures()))
         if results.passes(requires):
-            return Judgement("supported", _by_place(results.of(PASSING, requires)))
+            return Judgement("supported", _by_place(results.passes_of(requires)))
         return Judgement("missing", (), results.missing(requires))
 
     def _unusable(self, revision: str | None) -> Judgement | None:
@@ -894,15 +955,24 @@ class Fold:
             return Judgement("stale", (self.changed_by.event_id,))
         return None
 
+    def _await(self, requires: tuple[str, ...], place: int) -> None:
+        """Note a readiness claim of the current revision."""
+        as_of, awaits = self.awaits
+        self.awaited[requires] = place
+        if as_of == self.evidence and not awaits:
+            self.awaits = (as_of, self._is_awaited(requires, place))
+
     def _awaits_review(self) -> bool:
+        if self.awaits[0] != self.evidence:
+            any_is = any(self._is_awaited(*awaited) for awaited in self.awaited.items())
+            self.awaits = (self.evidence, any_is)
+        return self.awaits[1]
+
+    def _is_awaited(self, requires: tuple[str, ...], place: int) -> bool:
+        """Whether a readiness claim of the current revision is supported and not yet reviewed."""
         results = self.results.get(self.current or "", _NO_RESULTS)
-        if not self.awaited or results.failing:
-            return False
         reviewed = self.reviews.get(self.current or "", _NO_REVIEWS).last_place
-        return any(
-            place > reviewed and results.passes(requires)
-            for requires, place in self.awaited.items()
-        )
+        return place > reviewed and not results.failed and results.passes(requires)
 
     # Step 9: completion.
 
@@ -910,41 +980,60 @@ class Fold:
         claim = Said(event, place, COMPLETION.id)
         self.claims.append(claim)
         if self.open or (self.terminal is not None and self.terminal[0] == "cancelled"):
-            self.final[place] = Judgement("contradicted")
+            self.settled[place] = Judgement("contradicted")
             return
-        self.done.setdefault(self._alike(event), []).append(claim)
+        alike = self.pending.setdefault(event.artifact_revision, {})
+        alike.setdefault(self._alike(event), []).append(claim)
 
     def _alike(self, event: Event) -> tuple[object, ...]:
-        """What completion claims have in common that are judged alike, revision first."""
+        """What completion claims of one revision have in common that are judged alike."""
         if event.artifact_revision is not None:
-            return (event.artifact_revision, event.principal)
-        return (None, *sorted(self.links.cited_places(event, event.evidence_refs)))
+            return (event.principal,)
+        return tuple(sorted(self.links.cited_places(event, event.evidence_refs)))
 
     def _make_completions_stale(self, by: Event) -> None:
-        stale = Judgement("stale", (by.event_id,))
-        for claims in self.done.values():
-            for claim in claims:
-                self.final[claim.place] = stale
-        self.done = {}
-
-    def _complete_if_supported(self) -> None:
-        """Complete the item by the earliest completion claim that is supported now."""
-        best: tuple[Said, Judgement] | None = None
-        for claims in self.done.values():
-            if best is None or claims[0].place < best[0].place:
-                judgement = self._judge_completion(claims[0].event)
-                if judgement.verdict == "supported":
-                    best = (claims[0], judgement)
-        if best is None:
+        if not self.pending:
             return
-        claim, judgement = best
-        self.final[claim.place] = judgement
+        stale = Judgement("stale", (by.event_id,))
+        for alike in self.pending.values():
+            for claims in alike.values():
+                self.settled.update((claim.place, stale) for claim in claims)
+        self.pending = {}
+        self.evidence += 1
+
+    def _complete_if_supported(self, place: int) -> None:
+        """Complete the item by the earliest completion claim that is supported now."""
+        # a claim of any other revision is stale or unknown; where none was announced, both
+        # are null, and it is those that name none which evidence can support
+        groups = self.pending.get(self.current, {})
+        candidates = [claims[0] for claims in groups.values()]
+        if self.judged == self.evidence:  # only what this event itself claims is new
+            newest = self.claims[-1]
+            is_new = newest.place == place and newest.rule == COMPLETION.id
+            candidates = [newest] if is_new and place not in self.settled else []
+        self.judged = self.evidence
+        supported = [claim for claim in candidates if self._supports(claim.event)]
+        if not supported:
+            return
+        claim = min(supported, key=lambda claim: claim.place)
+        self.settled[claim.place] = self._judge_completion(claim.event)
         self.completing = claim
         self.terminal = ("complete", claim.event)
-        key = self._alike(claim.event)
-        self.done[key].remove(claim)
-        if not self.done[key]:
-            del self.done[key]
+        self.evidence += 1
+        alike = groups[self._alike(claim.event)]
+        alike.remove(claim)
+        if not alike:
+            del groups[self._alike(claim.event)]
+
+    def _supports(self, event: Event) -> bool:
+        """Whether a completion claim that is not stale is supported, with no list made."""
+        if event.artifact_revision is None:
+            return self._judge_unversioned(event).verdict == "supported"
+        results = self.results.get(event.artifact_revision, _NO_RESULTS)
+        reviews = self.reviews.get(event.artifact_revision, _NO_REVIEWS)
+        if event.artifact_revision != self.current or results.failed or reviews.requesting:
+            return False
+        return results.passes(self.requires.get((event.principal, event.artifact_revision), {}))
 
     def _judge_completion(self, event: Event) -> Judgement:
         revision = event.artifact_revision
@@ -955,28 +1044,26 @@ class Fold:
             return unusable
         results = self.results.get(revision or "", _NO_RESULTS)
         reviews = self.reviews.get(revision or "", _NO_REVIEWS)
-        against = _by_place((*results.of(FAILING), *reviews.requesting()))
-        if against:
-            return Judgement("contradicted", against)
+        if results.failed or reviews.requesting:
+            against = (*results.failures(), *reviews.requests())
+            return Judgement("contradicted", _by_place(against))
         requires = self.requires.get((event.principal, revision), {})
         if results.passes(requires):
-            return Judgement("supported", _by_place(results.of(PASSING, requires)))
+            return Judgement("supported", _by_place(results.passes_of(requires)))
         return Judgement("missing", (), results.missing(requires))
 
     def _judge_unversioned(self, event: Event) -> Judgement:
         """A claim that names no revision, of an item that never announced one."""
-        against = _by_place((*self.all_results.of(FAILING), *self.all_reviews.requesting()))
-        if against:
-            return Judgement("contradicted", against)
-        cited = self.links.cited_places(event, event.evidence_refs)
-        passed = _by_place(
-            (place, result.event_id)
-            for place, result in self.all_results.latest.values()
-            if place in cited
-            and result.artifact_revision is None
-            and _check(result).outcome == "passed"
-        )
-        return Judgement("supported", passed) if passed else Judgement("missing", (), ("evidence",))
+        results, reviews = self.all_results, self.all_reviews
+        if results.failed or reviews.requesting:
+            against = (*results.failures(), *reviews.requests())
+            return Judgement("contradicted", _by_place(against))
+        cited = sorted(self.links.cited_places(event, event.evidence_refs))
+        found = tuple(self.unbound_passes[place] for place in cited if place in self.unbound_passes)
+        passed = tuple(result.event_id for result in found if results.is_latest(result))
+        if passed:
+            return Judgement("supported", passed)
+        return Judgement("missing", (), ("evidence",))
 
     # Step 12.
 
@@ -1026,7 +1113,7 @@ class Fold:
 
     def judge(self, claim: Said) -> Judgement:
         """A readiness, completion or resolution claim as it stands."""
-        final = self.final.get(claim.place)
+        final = self.settled.get(claim.place)
         if final is not None:
             return final
         if claim.rule == READINESS.id:
@@ -1136,6 +1223,10 @@ def _reason(event: Event) -> str | None:
 def _check(event: Event) -> Check:
     assert isinstance(event.data, Check)
     return event.data
+
+
+def _requests_changes(event: Event) -> bool:
+    return _review(event).outcome == "changes_requested"
 
 
 def _review(event: Event) -> Review:

@@ -26,6 +26,8 @@ _NAMES: Final = (
     "questions",
     "refusal",
     "rules",
+    "table",
+    "tables",
     "timeline",
 )
 

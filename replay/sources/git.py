@@ -134,30 +134,31 @@ class _Objects:
             raise FileError(self._path, f"object {name} is missing or damaged")
         return content
 
+    def entry(self, tree: bytes, name: bytes, oid_bytes: int, *, mode: bytes) -> str | None:
+        """The object id of a tree's entry whose mode begins so; null where there is none."""
+        start = 0
+        while start < len(tree):
+            end = tree.find(b"\0", start)
+            found, space, entry = tree[start:end].partition(b" ")
+            if end < 0 or not space:
+                raise FileError(self._path, "a tree object is damaged")
+            start = end + 1 + oid_bytes
+            if entry == name:
+                return tree[end + 1 : start].hex() if found.startswith(mode) else None
+        return None
+
 
 def _file_at(objects: _Objects, commit: str, name: str) -> bytes | None:
     """The content of a regular file; null where it is absent, a link or a folder."""
     *folders, file = name.encode(errors="surrogateescape").split(b"/")
     tree = objects.read(f"{commit}^{{tree}}", b"tree")
     for folder in folders:
-        below = _entry(tree, folder, len(commit) // 2, mode=b"40000")
+        below = objects.entry(tree, folder, len(commit) // 2, mode=b"40000")
         if below is None:
             return None
         tree = objects.read(below, b"tree")
-    entry = _entry(tree, file, len(commit) // 2, mode=b"100")
+    entry = objects.entry(tree, file, len(commit) // 2, mode=b"100")
     return None if entry is None else objects.read(entry, b"blob")
-
-
-def _entry(tree: bytes, name: bytes, oid_bytes: int, *, mode: bytes) -> str | None:
-    """The object id of a tree's entry whose mode begins so; null where there is none."""
-    start = 0
-    while start < len(tree):
-        end = tree.index(b"\0", start)
-        found, entry = tree[start:end].split(b" ", 1)
-        start = end + 1 + oid_bytes
-        if entry == name:
-            return tree[end + 1 : start].hex() if found.startswith(mode) else None
-    return None
 
 
 def _environment(folder: Path) -> dict[str, str]:

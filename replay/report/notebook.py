@@ -1,0 +1,456 @@
+"""Documents as HTML for a notebook's output cell: small, and readable in any theme.
+
+Decides what a cell shows: the state and the three clocks of every item with the events
+and the rule behind them, an item in full, one blocker episode, a check answer by answer.
+What does not fit is counted (`n of N shown`), never dropped in silence.
+
+There is no script, no style sheet and no colour: a notebook may drop the first two and has
+a theme of its own for the third, and a meaning is in words anyway.  Tables have captions
+and header cells with a scope.  Text from a log is visible text (`safe.shown`), escaped for
+HTML, kept from the notebook's mathematics, and isolated where it is written from right to
+left.
+
+A time that a document leaves null is one that nobody could print: the event stands alone.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from html import escape
+from typing import Final
+
+from replay.report.board import (
+    HASH,
+    Document,
+    View,
+    account,
+    board,
+    cutoff_words,
+    not_covered,
+    rules_id,
+    view_of,
+)
+from replay.report.safe import shown
+from replay.report.text import question_words
+from replay.report.words import (
+    ANOMALIES,
+    CLAIMS,
+    FLAGS,
+    NBSP,
+    REFUSALS,
+    VERDICTS,
+    coded,
+    counted,
+    duration,
+    ident,
+    idents,
+    quoted,
+    time_words,
+    value_words,
+)
+
+MAX_ITEMS: Final = 20
+"""Work items in the table of a projection."""
+MAX_ROWS: Final = 20
+"""Rows of every other table."""
+WHOLE_ITEMS: Final = 3
+"""A projection of at most so many items has each of them in full below its table."""
+MAX_IDS: Final = 8
+"""Events named in one cell."""
+WIDTH: Final = 80
+
+_CLOCKS: Final = {
+    "last_message": "last message",
+    "last_progress": "last progress",
+    "blocked_since": "blocked since",
+}
+_RIGHT_TO_LEFT: Final = frozenset({"R", "AL", "AN"})
+_MAX_TEXT: Final = 400
+_NOTHING: Final = "none"
+_LEFT: Final = ' style="text-align:left"'
+
+
+def projection_html(document: Document) -> str:
+    """A `replay.projection/1` document: a row for each item, and few items in full."""
+    view = _view(document)
+    items = document["items"]
+    parts = [_items_table(view), *_outside(view)]
+    if len(items) <= WHOLE_ITEMS:
+        parts += [_folded(f"{ident(i['work_id'])} in full", _item(i, view)) for i in items]
+    return _box("projection", [*parts, _account(view)])
+
+
+def item_html(document: Document, rules: str = "the rule set") -> str:
+    """One item of a `replay.projection/1` document, in full."""
+    return _box("work item", _item(document, _view(_only(document, rules))))
+
+
+def episode_html(document: Document) -> str:
+    """One blocker episode of a `replay.projection/1` document, and its `work_id`."""
+    caption = f"Blocker episode of {ident(document['work_id'])}"
+    facts = _episode_facts(document)
+    return _box("blocker episode", [_facts_table(caption, facts)])
+
+
+def check_html(log: Document, oracle: Document | None = None) -> str:
+    """One entry of `logs` in a `replay.check/1` document; `oracle` is what was compared."""
+    if log["refusal"] is not None:
+        return _box("check", [refusal_table(log["refusal"])])
+    view = _view(log["projection"])
+    parts = [_paragraph(_compared(log))]
+    if log["oracle"] is not None:
+        parts.append(_answers_table(log["answers"], oracle))
+    return _box("check", [*parts, _items_table(view), *_outside(view), _account(view)])
+
+
+def refusal_table(document: Document) -> str:
+    """A `replay.refusal/1` document."""
+    line = document["line"]
+    facts = {
+        "code": coded(REFUSALS, document["code"]),
+        "line": _NOTHING if line is None else str(line),
+        "pointer": _or_none(document["pointer"]),
+        "expected": shown(document["expected"], _MAX_TEXT),
+        "found": shown(document["found"], _MAX_TEXT),
+    }
+    if document["related"]:
+        facts["see also"] = ", ".join(
+            f"{ident(place['file'])}, line {place['line']}" for place in document["related"]
+        )
+    return _facts_table(f"refused: {ident(document['file'])}", facts)
+
+
+def projection_text(document: Document) -> str:
+    """The same projection in lines, for a console that has no HTML: its account and board."""
+    view = _view(document)
+    lines = [ident(document["input"]["name"], WIDTH), *account(view), *board(view)]
+    return "\n".join(lines).replace(NBSP, " ")
+
+
+# A projection
+
+
+def _view(document: Document) -> View:
+    return view_of(document, colour=False, width=WIDTH)
+
+
+def _only(item: Document, rules: str) -> Document:
+    """As much of a projection's document as one item needs to be shown."""
+    nothing: Document = {"observed": None, "recorded": None}
+    return {"rules": {"id": rules}, "items": [item], "uncovered": [], "cutoff": nothing}
+
+
+def _items_table(view: View) -> str:
+    document = view.document
+    items = document["items"]
+    about = (
+        f"{_shown(len(items), MAX_ITEMS, 'work item')} of {ident(document['input']['name'])}"
+        f" under {ident(rules_id(view))}; cutoff {cutoff_words(document['cutoff'], view.ends)}"
+    )
+    head = ("work item", "state", "revision", *_CLOCKS.values(), "blockers")
+    rows = [_item_row(item, view) for item in items[:MAX_ITEMS]]
+    more = "One in full: projection.item(work_id)." if len(items) > WHOLE_ITEMS else ""
+    return _table(about, head, rows) + _paragraph(more)
+
+
+def _item_row(item: Document, view: View) -> Sequence[str]:
+    name, clocks = ident(item["work_id"]), item["clocks"]
+    if item["undetermined_by"]:
+        why = f"undetermined: {_uncovered(item, view)}"
+        said = _mark(clocks["last_message"])
+        return (name, why, "not derived", said, *["not derived"] * 3)
+    state = _derived(item["state"])
+    marks = [_mark(clocks[clock]) for clock in _CLOCKS]
+    return (name, state, _derived(item["revision"]), *marks, _blockers(item["episodes"]))
+
+
+def _blockers(episodes: Sequence[Document]) -> str:
+    told = [
+        f"{_ENDED[e['end']['kind']]} {duration(e['elapsed_seconds'])}"
+        for e in episodes[:WHOLE_ITEMS]
+    ]
+    more = f", and {len(episodes) - len(told)} more" if len(episodes) > len(told) else ""
+    return ", ".join(told) + more or _NOTHING
+
+
+def _outside(view: View) -> list[str]:
+    """What belongs to no item, and what the rules do not cover."""
+    document = view.document
+    unassigned, uncovered = document["unassigned"], document["uncovered"]
+    parts = []
+    if unassigned["events"]:
+        count = counted(unassigned["events"], "event")
+        last = _mark(unassigned["last_message"])
+        parts.append(_paragraph(f"{count} of no work item, the last at {last}; no item moves."))
+        parts += _listed("Anomalies outside every item", _anomaly_facts, unassigned["anomalies"])
+    rows = [(ident(u["event_id"]), ident(u["type"]), _or_none(u["work_id"])) for u in uncovered]
+    if rows:
+        about = f"{_shown(len(rows), MAX_ROWS, 'event')}, not covered by {ident(rules_id(view))}"
+        parts.append(_table(about, ("event", "type", "work item"), rows[:MAX_ROWS]))
+    return parts
+
+
+def _account(view: View) -> str:
+    lines = "\n".join(line.replace(NBSP, " ") for line in account(view))
+    return _folded("What was read", [f"<pre>{_isolated(lines)}</pre>"])
+
+
+# An item
+
+
+def _item(item: Document, view: View) -> list[str]:
+    name = ident(item["work_id"])
+    if item["undetermined_by"]:
+        return [_undetermined(name, item, view)]
+    head = ("", "answer", "rule", "evidence")
+    answers = [
+        _answer_row("state", item["state"]),
+        _answer_row("revision", item["revision"]),
+        *(_clock_row(label, item["clocks"][clock]) for clock, label in _CLOCKS.items()),
+    ]
+    parts = [_table(f"{name}: {_value(item['state'])}", head, answers)]
+    for caption, columns, records in (
+        ("Blocker episodes", _episode_facts, item["episodes"]),
+        ("Receipts", _receipt_facts, item["receipts"]),
+        ("Claims", _claim_facts, item["claims"]),
+        ("Corrections", _correction_facts, item["corrections"]),
+        ("Anomalies", _anomaly_facts, item["anomalies"]),
+    ):
+        parts += _listed(f"{caption} of {name}", columns, records)
+    return [*parts, _paragraph(_standing(item))]
+
+
+def _undetermined(name: str, item: Document, view: View) -> str:
+    facts = {
+        "undetermined": _uncovered(item, view),
+        "last message": _mark(item["clocks"]["last_message"]),
+        "not derived": "state, revision, last progress, blocked since, episodes, receipts,"
+        " claims, corrections",
+    }
+    return _facts_table(f"{name}: undetermined", facts) + _paragraph(_standing(item))
+
+
+def _standing(item: Document) -> str:
+    flags = [f"Flag: {coded(FLAGS, flag)}." for flag in item["flags"]]
+    return " ".join([*flags, f"Permission: {shown(item['authorization'])}."])
+
+
+def _answer_row(label: str, derived: Document) -> Sequence[str]:
+    evidence = _ids(derived["evidence"])
+    return (label, _since(derived), ident(derived["rule"]), evidence)
+
+
+def _clock_row(label: str, mark: Document | None) -> Sequence[str]:
+    if mark is None:
+        return (label, *[_NOTHING] * 3)
+    return (label, _mark(mark), _or_none(mark.get("rule")), ident(mark["event_id"]))
+
+
+def _value(derived: Document) -> str:
+    return _NOTHING if derived["value"] is None else ident(derived["value"])
+
+
+def _since(derived: Document) -> str:
+    since = f" since {_mark(derived['since'])}" if derived["since"] else ""
+    return f"{_value(derived)}{since}"
+
+
+def _derived(derived: Document) -> str:
+    by = f", from {_ids(derived['evidence'])}" if derived["evidence"] else ""
+    return f"{_since(derived)}{by}"
+
+
+def _mark(mark: Document | None) -> str:
+    """A time and the event that shows it, or the event alone."""
+    if mark is None:
+        return _NOTHING
+    event = ident(mark["event_id"])
+    return event if mark["time"] is None else f"{time_words(mark['time'])} ({event})"
+
+
+_ENDED: Final = {
+    "recovered": "recovered after",
+    "cancelled": "cancelled after",
+    "cancelled_with_work": "cancelled with the work after",
+    "censored": "open so far, censored after",
+}
+
+
+def _episode_facts(episode: Document) -> dict[str, str]:
+    end = episode["end"]
+    if end["kind"] == "censored":
+        at = "" if end["at"] is None else f" at {time_words(end['at'])}"
+        ended, names = f"censored{at}: no recovery seen", _NOTHING
+    else:
+        ended = f"{end['kind'].replace('_', ' ')} at {_mark(end['by'])}"
+        names = _ids(end["evidence"])
+    return {
+        "blocker": _or_none(episode["blocker_id"]),
+        "raised": _mark(episode["opened"]),
+        "again by": _ids(episode["repeats"]),
+        "end": ended,
+        "evidence": names,
+        "blocked for": duration(episode["elapsed_seconds"]),
+    }
+
+
+def _receipt_facts(receipt: Document) -> dict[str, str]:
+    review = receipt["type"] == "review.completed"
+    return {
+        "event": ident(receipt["event_id"]),
+        "check": "(review)" if review else _or_none(receipt["check"]),
+        "source": _or_none(receipt["source"]),
+        "by": _or_none(receipt["principal"]),
+        "outcome": ident(receipt["outcome"]),
+        "revision": _or_none(receipt["revision"]),
+        "status": ident(receipt["status"]),
+    }
+
+
+def _claim_facts(claim: Document) -> dict[str, str]:
+    return {
+        "event": ident(claim["event_id"]),
+        "says": CLAIMS.get(claim["claim"]) or ident(claim["claim"]),
+        "verdict": VERDICTS[claim["verdict"]].format(missing=_ids(claim["missing"])),
+        "evidence": _ids(claim["evidence"]),
+        "rule": ident(claim["rule"]),
+    }
+
+
+def _correction_facts(correction: Document) -> dict[str, str]:
+    reason = correction["reason"]
+    return {
+        "event": ident(correction["event_id"]),
+        "corrects": ident(correction["target"]),
+        "status": ident(correction["status"]),
+        "reason given": _NOTHING if reason is None else quoted(reason, 200),
+    }
+
+
+def _anomaly_facts(anomaly: Document) -> dict[str, str]:
+    names = {"event": ident(anomaly["event_id"]), "related": _ids(anomaly["related"])}
+    words = ANOMALIES[anomaly["code"]].format(**names)
+    return {"event": names["event"], "code": ident(anomaly["code"]), "what": words}
+
+
+# A check
+
+
+def _compared(log: Document) -> str:
+    oracle, summary = log["oracle"], log["summary"]
+    if oracle is None:
+        return f"{log['outcome']}: there is no oracle, so nothing was compared."
+    counts = ", ".join(f"{count} {outcome}" for outcome, count in summary.items())
+    digest = ident(oracle["sha256"][:HASH])
+    return f"{log['outcome']}: {counts}; oracle {ident(oracle['name'])}, sha256 {digest}…"
+
+
+_FIRST: Final = ("disagree", "undetermined", "agree")
+
+
+def _answers_table(answers: Sequence[Document], oracle: Document | None) -> str:
+    """Answers in their order, those that do not agree before those that do."""
+    authored = {} if oracle is None else {a["id"]: a for a in oracle["answers"]}
+    ordered = sorted(answers, key=lambda answer: _FIRST.index(answer["outcome"]))
+    rows = [_checked(answer, authored.get(answer["id"])) for answer in ordered[:MAX_ROWS]]
+    head = ("answer", "outcome", "question", "derived", "expected")
+    return _table(_shown(len(answers), MAX_ROWS, "answer"), head, rows)
+
+
+def _checked(answer: Document, authored: Document | None) -> Sequence[str]:
+    derived = value_words(answer["derived"])
+    if answer["undetermined_by"]:
+        derived = f"undetermined by {_ids(answer['undetermined_by'])}"
+    elif answer["first_differing_event"] is not None:
+        derived += f"; first differs at {ident(answer['first_differing_event'])}"
+    agrees = answer["outcome"] == "agree"
+    expected = "the same" if agrees else value_words(answer["expected"])
+    asked = _NOTHING if authored is None else question_words(authored)
+    return (ident(answer["id"]), answer["outcome"], asked, derived, expected)
+
+
+# HTML
+
+
+def _shown(count: int, most: int, noun: str) -> str:
+    """A count and its noun, and how many of them are shown where not all are."""
+    return counted(count, noun) if count <= most else f"{most} of {counted(count, noun)} shown"
+
+
+def _ids(ids: Sequence[str]) -> str:
+    return idents(ids[:MAX_IDS], _NOTHING) + _some(len(ids))
+
+
+def _some(count: int) -> str:
+    return f" ({MAX_IDS} of {count} shown)" if count > MAX_IDS else ""
+
+
+def _uncovered(item: Document, view: View) -> str:
+    events = item["undetermined_by"]
+    return not_covered(events[:MAX_IDS], rules_id(view), view) + _some(len(events))
+
+
+def _or_none(text: str | None) -> str:
+    return _NOTHING if text is None else ident(text)
+
+
+def _listed(
+    caption: str, facts: Callable[[Document], dict[str, str]], records: Sequence[Document]
+) -> list[str]:
+    """A table with a row for each record, and none where there are no records."""
+    if not records:
+        return []
+    rows = [facts(record) for record in records[:MAX_ROWS]]
+    some = f", {MAX_ROWS} of {len(records)} shown" if len(records) > MAX_ROWS else ""
+    return [_table(f"{caption}{some}", [*rows[0]], [[*row.values()] for row in rows])]
+
+
+def _facts_table(caption: str, facts: Mapping[str, str]) -> str:
+    return _table(caption, (), [*facts.items()])
+
+
+def _table(caption: str, head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Every row's first cell is its header; `head` is empty where columns need no names."""
+    columns = "".join(f'<th scope="col"{_LEFT}>{_isolated(name)}</th>' for name in head)
+    top = f"<thead><tr>{columns}</tr></thead>" if head else ""
+    return (
+        '<table style="border-collapse:separate;border-spacing:.8em .1em">'
+        f'<caption style="text-align:left;font-weight:bold">{_isolated(caption)}</caption>'
+        f"{top}<tbody>{''.join(map(_row, rows))}</tbody></table>"
+    )
+
+
+def _row(cells: Sequence[str]) -> str:
+    first, *rest = cells
+    data = "".join(f"<td{_LEFT}>{_isolated(cell)}</td>" for cell in rest)
+    return f'<tr><th scope="row"{_LEFT}>{_isolated(first)}</th>{data}</tr>'
+
+
+def _paragraph(words: str) -> str:
+    return f"<p>{_isolated(words)}</p>" if words else ""
+
+
+def _folded(summary: str, parts: Sequence[str]) -> str:
+    return f"<details><summary>{_isolated(summary)}</summary>{''.join(parts)}</details>"
+
+
+def _box(label: str, parts: Sequence[str]) -> str:
+    """The parts in a region that scrolls by itself, by keyboard too, and holds no formula."""
+    return (
+        f'<div class="tex2jax_ignore mathjax_ignore" role="region" aria-label="{label}"'
+        ' tabindex="0" lang="en" dir="ltr" style="overflow-x:auto;text-align:left">'
+        f"{''.join(parts)}</div>"
+    )
+
+
+def _isolated(text: str) -> str:
+    """Visible text as HTML; a word written from right to left reorders nothing beside it."""
+    if text.isascii():
+        return escape(text)
+    return " ".join(map(_word, text.split(" ")))
+
+
+def _word(word: str) -> str:
+    is_mixed = any(unicodedata.bidirectional(char) in _RIGHT_TO_LEFT for char in word)
+    return f"<bdi>{escape(word)}</bdi>" if is_mixed else escape(word)

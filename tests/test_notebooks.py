@@ -1,0 +1,166 @@
+"""The notebooks: stored without outputs, run from top to bottom, and right in what they print.
+
+They are executed in a copy of the folders that they read, so that a run leaves nothing in
+the checkout, and by the package of the checkout.
+"""
+
+from __future__ import annotations
+
+import ast
+import shutil
+from pathlib import Path
+from typing import Any, Final
+
+import nbformat
+import pytest
+
+from replay import __all__ as public
+from tests.command import ROOT
+
+NOTEBOOKS: Final = sorted((ROOT / "notebooks").glob("*.ipynb"))
+SHARED: Final = ROOT.parent / "shared"
+Notebook = Any
+
+
+def read(path: Path) -> Notebook:
+    return nbformat.read(path, as_version=nbformat.NO_CONVERT)
+
+
+def code_of(notebook: Notebook) -> list[str]:
+    return [cell.source for cell in notebook.cells if cell.cell_type == "code"]
+
+
+def test_the_notebooks_are_numbered_from_one() -> None:
+    assert [path.name[:3] for path in NOTEBOOKS] == ["01-", "02-", "03-"]
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_notebook_is_valid_and_stored_without_outputs(path: Path) -> None:
+    notebook = read(path)
+    nbformat.validate(notebook)
+    assert (notebook.nbformat, notebook.nbformat_minor) == (4, 5)
+    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    assert [cell for cell in code if cell.outputs or cell.execution_count is not None] == []
+    assert {*notebook.metadata} == {"kernelspec", "language_info"}
+    assert all(not cell.metadata for cell in notebook.cells)
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_notebook_is_prose_around_short_cells(path: Path) -> None:
+    cells = read(path).cells
+    assert cells[0].source.startswith("# ")
+    assert sum(cell.cell_type == "markdown" for cell in cells) >= len(cells) / 2 - 1
+    assert max(len(source.splitlines()) for source in code_of(read(path))) <= 15
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_notebook_uses_public_names_and_defines_no_function(path: Path) -> None:
+    nodes = [node for source in code_of(read(path)) for node in ast.walk(ast.parse(source))]
+    assert not [n for n in nodes if isinstance(n, ast.FunctionDef | ast.Lambda | ast.ClassDef)]
+    used = {
+        node.attr
+        for node in nodes
+        if isinstance(node, ast.Attribute)
+        and isinstance(node.value, ast.Name)
+        and node.value.id == "replay"
+    }
+    assert used
+    assert used <= set(public)
+    assert not [n for n in nodes if isinstance(n, ast.ImportFrom) and "replay" in str(n.module)]
+
+
+# Executed
+
+
+def executed(path: Path, folder: Path, *, shared: bool) -> Notebook:
+    """The notebook with its outputs; `shared` says whether the public data are beside it."""
+    from nbclient import NotebookClient
+
+    checkout = folder / "checkout"
+    (checkout / "notebooks").mkdir(parents=True)
+    for name in ("cases", "foreign"):
+        shutil.copytree(ROOT / "fixtures" / name, checkout / "fixtures" / name)
+    if shared:
+        (folder / "shared").symlink_to(SHARED, target_is_directory=True)
+    notebook = read(path)
+    NotebookClient(
+        notebook,
+        timeout=None,
+        kernel_name="python3",
+        resources={"metadata": {"path": str(checkout / "notebooks")}},
+    ).execute()
+    return notebook
+
+
+def printed(notebook: Notebook) -> str:
+    """Every output as text: streams, and what cells display in plain text and in HTML."""
+    outputs = [o for cell in notebook.cells if cell.cell_type == "code" for o in cell.outputs]
+    assert [output for output in outputs if output.get("name") == "stderr"] == []
+    shown = [output.get("data", {}) for output in outputs]
+    texts = [output.get("text", "") for output in outputs]
+    everything = [*texts, *(text for data in shown for text in data.values())]
+    return "\n".join(everything).replace("\u00a0", " ")
+
+
+ANSWERS: Final = {
+    "01-the-nine-events": (
+        "e9  minute 13  check.completed    r1",
+        "Censored after 6.0 minutes",
+        "censored at minute 3: no recovery seen",
+        "recovered at minute 10 (e6)",
+        "recovered after 7 min",
+        "('e7', 'r2', 'current')",
+        "awaiting_review [('e8', 'supported', ('e7',))]",
+        "stale_on_arrival",
+        "CheckResult(agree: 44 agree, 0 disagree, 0 undetermined)",
+        "Permission: not established.",
+    ),
+    "02-every-cutoff-under-both-rules": (
+        "the rule set does not cover t4, t5, t6, t7",
+        "at sequence 3: blocked, 1 blocker episode(s)",
+        "at sequence 4: active, 0 blocker episode(s)",
+        "7 of 7 cutoffs agree",
+    ),
+    "03-an-imported-log": (
+        "This run reads the authored stand-in.",
+        "messages.jsonl: 10 events, order known as recorded",
+        "4 threads determined, 1 undetermined",
+        "contradicted",
+        "revision: named in prose only",
+    ),
+}
+OF_THE_PUBLIC_RECORD: Final = (
+    "This run reads the public record.",
+    "messages.jsonl: 178 events, order known as recorded",
+    "20 of 81 work items shown",
+    "58 threads determined, 23 undetermined",
+)
+
+
+def lacking(text: str, answers: tuple[str, ...]) -> list[str]:
+    return [answer for answer in answers if answer not in text]
+
+
+def test_every_notebook_has_answers_to_be_compared_with() -> None:
+    assert [*ANSWERS] == [path.stem for path in NOTEBOOKS]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_notebook_runs_headless_and_prints_its_answers(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    notebook = executed(path, tmp_path, shared=False)
+    assert lacking(printed(notebook), ANSWERS[path.stem]) == []
+
+
+@pytest.mark.long
+def test_the_imported_log_is_the_public_one_where_it_is_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not (SHARED / "data" / "real" / "h5i").is_dir():
+        pytest.skip("the public record (../shared/data/real/h5i) is not here")
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    notebook = executed(NOTEBOOKS[2], tmp_path, shared=True)
+    assert lacking(printed(notebook), OF_THE_PUBLIC_RECORD) == []
