@@ -55,7 +55,11 @@ class Tab:
         page.on("console", lambda message: noises.append(f"console: {message.text}"))
         page.on("pageerror", lambda error: noises.append(f"error: {error}"))
         page.on("request", lambda request: self._note(request.url))
-        page.on("dialog", lambda dialog: (noises.append("dialog"), dialog.dismiss()))
+        page.on("dialog", self._dismiss)
+
+    def _dismiss(self, dialog: Any) -> None:
+        self.noises.append("dialog")
+        dialog.dismiss()
 
     def _note(self, url: str) -> None:
         if not url.startswith("file://") or not url.partition("#")[0].endswith(".html"):

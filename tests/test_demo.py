@@ -200,7 +200,7 @@ def built(folder: Path) -> list[Path]:
 
 def demo_of(archive: Path, home: Path, folder: Path, *options: str) -> Ran:
     """The demo of an archive, installed into a virtual environment, run in an empty folder."""
-    pip = [home / "bin" / "python", "-m", "pip", "install", "-q", *options, archive]
+    pip = [str(home / "bin" / "python"), "-m", "pip", "install", "-q", *options, str(archive)]
     subprocess.run(pip, check=True, capture_output=True)
     folder.mkdir()
     done = subprocess.run(

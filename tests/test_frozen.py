@@ -51,8 +51,8 @@ LENGTH: Final = 4
 FIRST: Final = "coordination/1"
 
 FROZEN_DIGESTS: Final = {
-    "coordination/1": "",
-    "coordination/2": "",
+    "coordination/1": "749211647762277d31fb15f9b9b1bfd3c8e4e6bad8f24b26c59d76898793421a",
+    "coordination/2": "b0ced4b31e5294ee2e8eccde6c75f5f788d201b06d5fc72793e8ca7061362cc1",
 }
 """SHA-256 folded over the canonical documents of every small history, in order.
 

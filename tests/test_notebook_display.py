@@ -24,9 +24,10 @@ from tests.notation import history, history_of, lines
 
 NINE: Final = replay.load(PAPER)
 LATEST: Final = "coordination/2"
-ELEMENTS: Final = frozenset(
-    "div table caption thead tbody tr th td p details summary pre bdi".split()
-)
+ELEMENTS: Final = {
+    *("div", "table", "caption", "thead", "tbody", "tr", "th", "td"),
+    *("p", "details", "summary", "pre", "bdi"),
+}
 ATTRIBUTES: Final = {
     "class": {"tex2jax_ignore mathjax_ignore"},
     "role": {"region"},
@@ -75,7 +76,7 @@ def of(words: str, **options: Any) -> History:
 def everything(log: History, rules: str = LATEST) -> list[str]:
     """The HTML of a projection and of all that it holds."""
     board = log.board(rules=rules)
-    shown_alone = [*board.items, *board.episodes]
+    shown_alone: list[Any] = [*board.items, *board.episodes]
     return [board._repr_html_(), *(record._repr_html_() for record in shown_alone)]
 
 
@@ -144,7 +145,7 @@ def test_few_items_are_shown_in_full_and_of_many_one_is_told_how_to_be_asked_for
 
 
 def test_a_console_prints_the_board_in_lines() -> None:
-    printed = pretty(NINE.board(rules=LATEST, at=5, minute=9))
+    printed: str = pretty(NINE.board(rules=LATEST, at=5, minute=9))  # type: ignore[no-untyped-call]
     assert printed.startswith("paper-nine-events.jsonl\n")
     assert "  W1: blocked since minute 3 (e4), revision r1\n" in printed
     assert max(map(len, printed.splitlines())) <= notebook.WIDTH
@@ -355,7 +356,7 @@ def test_the_nine_events_take_a_few_kilobytes(html: str, most: int) -> None:
 
 def test_many_items_are_counted_and_the_first_are_shown() -> None:
     html = of(" ".join(f"r1#W{n:03}" for n in range(300))).board(rules=LATEST)._repr_html_()
-    head, *body = rows(html, f"{notebook.MAX_ITEMS} of 300 work items shown")
+    _, *body = rows(html, f"{notebook.MAX_ITEMS} of 300 work items shown")
     assert len(body) == notebook.MAX_ITEMS
     assert len(html.encode()) <= 12_000
 

@@ -23,7 +23,7 @@ Notebook = Any
 
 
 def read(path: Path) -> Notebook:
-    return nbformat.read(path, as_version=nbformat.NO_CONVERT)
+    return nbformat.read(path, as_version=nbformat.NO_CONVERT)  # type: ignore[no-untyped-call]
 
 
 def code_of(notebook: Notebook) -> list[str]:

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from replay.report.view_data import visible_json
+from replay.report.view_pack import visible_json
 from tests import hostile
 from tests.command import PAPER, ROOT, Run, in_process, process
 from tests.notation import history, lines
@@ -194,6 +194,17 @@ def test_a_list_of_losses_that_is_none_is_an_error_and_no_page(run: Run, tmp_pat
     assert ran.status == 2
     assert "not a list of losses" in ran.err
     assert not (tmp_path / "page.html").exists()
+
+
+def test_a_recovered_log_has_the_lines_that_were_kept_and_says_that_it_is_incomplete(
+    run: Run, tmp_path: Path
+) -> None:
+    log = tmp_path / "torn.jsonl"
+    kept = PAPER.read_bytes().splitlines(keepends=True)[:3]
+    log.write_bytes(b"".join([kept[0], b"not json\n", *kept[1:]]))
+    assert run("view", log, "--recover", "-o", tmp_path / "page.html").status == 3
+    assert raw_lines(tmp_path / "page.html") == [line.decode().rstrip("\n") for line in kept]
+    assert data_of(tmp_path / "page.html")["notices"][-1].startswith("Incomplete:")
 
 
 # How much of it

@@ -14,7 +14,7 @@ import pytest
 from replay.cli import main
 from replay.document import projection_document
 from replay.report.safe import shown
-from replay.report.view_data import printed
+from replay.report.view_pack import printed
 from replay.report.words import ANOMALIES, CLAIMS, NBSP, duration
 from replay.rules import named
 from tests import hostile

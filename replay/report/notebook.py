@@ -4,20 +4,14 @@ Decides what a cell shows: the state and the three clocks of every item with the
 and the rule behind them, an item in full, one blocker episode, a check answer by answer.
 What does not fit is counted (`n of N shown`), never dropped in silence.
 
-There is no script, no style sheet and no colour: a notebook may drop the first two and has
-a theme of its own for the third, and a meaning is in words anyway.  Tables have captions
-and header cells with a scope.  Text from a log is visible text (`safe.shown`), escaped for
-HTML, kept from the notebook's mathematics, and isolated where it is written from right to
-left.
+Text from a log is visible text (`safe.shown`) before `markup` makes HTML of it.
 
 A time that a document leaves null is one that nobody could print: the event stands alone.
 """
 
 from __future__ import annotations
 
-import unicodedata
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from html import escape
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from replay.report.board import (
@@ -31,6 +25,7 @@ from replay.report.board import (
     rules_id,
     view_of,
 )
+from replay.report.markup import box, facts_table, folded, isolated, paragraph, table
 from replay.report.safe import shown
 from replay.report.text import question_words
 from replay.report.words import (
@@ -65,10 +60,8 @@ _CLOCKS: Final = {
     "last_progress": "last progress",
     "blocked_since": "blocked since",
 }
-_RIGHT_TO_LEFT: Final = frozenset({"R", "AL", "AN"})
 _MAX_TEXT: Final = 400
 _NOTHING: Final = "none"
-_LEFT: Final = ' style="text-align:left"'
 
 
 def projection_html(document: Document) -> str:
@@ -77,31 +70,31 @@ def projection_html(document: Document) -> str:
     items = document["items"]
     parts = [_items_table(view), *_outside(view)]
     if len(items) <= WHOLE_ITEMS:
-        parts += [_folded(f"{ident(i['work_id'])} in full", _item(i, view)) for i in items]
-    return _box("projection", [*parts, _account(view)])
+        parts += [folded(f"{ident(i['work_id'])} in full", _item(i, view)) for i in items]
+    return box("projection", [*parts, _account(view)])
 
 
 def item_html(document: Document, rules: str = "the rule set") -> str:
     """One item of a `replay.projection/1` document, in full."""
-    return _box("work item", _item(document, _view(_only(document, rules))))
+    return box("work item", _item(document, _view(_only(document, rules))))
 
 
 def episode_html(document: Document) -> str:
     """One blocker episode of a `replay.projection/1` document, and its `work_id`."""
     caption = f"Blocker episode of {ident(document['work_id'])}"
     facts = _episode_facts(document)
-    return _box("blocker episode", [_facts_table(caption, facts)])
+    return box("blocker episode", [facts_table(caption, facts)])
 
 
 def check_html(log: Document, oracle: Document | None = None) -> str:
     """One entry of `logs` in a `replay.check/1` document; `oracle` is what was compared."""
     if log["refusal"] is not None:
-        return _box("check", [refusal_table(log["refusal"])])
+        return box("check", [refusal_table(log["refusal"])])
     view = _view(log["projection"])
-    parts = [_paragraph(_compared(log))]
+    parts = [paragraph(_compared(log))]
     if log["oracle"] is not None:
         parts.append(_answers_table(log["answers"], oracle))
-    return _box("check", [*parts, _items_table(view), *_outside(view), _account(view)])
+    return box("check", [*parts, _items_table(view), *_outside(view), _account(view)])
 
 
 def refusal_table(document: Document) -> str:
@@ -118,7 +111,7 @@ def refusal_table(document: Document) -> str:
         facts["see also"] = ", ".join(
             f"{ident(place['file'])}, line {place['line']}" for place in document["related"]
         )
-    return _facts_table(f"refused: {ident(document['file'])}", facts)
+    return facts_table(f"refused: {ident(document['file'])}", facts)
 
 
 def projection_text(document: Document) -> str:
@@ -151,7 +144,7 @@ def _items_table(view: View) -> str:
     head = ("work item", "state", "revision", *_CLOCKS.values(), "blockers")
     rows = [_item_row(item, view) for item in items[:MAX_ITEMS]]
     more = "One in full: projection.item(work_id)." if len(items) > WHOLE_ITEMS else ""
-    return _table(about, head, rows) + _paragraph(more)
+    return table(about, head, rows) + paragraph(more)
 
 
 def _item_row(item: Document, view: View) -> Sequence[str]:
@@ -182,18 +175,18 @@ def _outside(view: View) -> list[str]:
     if unassigned["events"]:
         count = counted(unassigned["events"], "event")
         last = _mark(unassigned["last_message"])
-        parts.append(_paragraph(f"{count} of no work item, the last at {last}; no item moves."))
+        parts.append(paragraph(f"{count} of no work item, the last at {last}; no item moves."))
         parts += _listed("Anomalies outside every item", _anomaly_facts, unassigned["anomalies"])
     rows = [(ident(u["event_id"]), ident(u["type"]), _or_none(u["work_id"])) for u in uncovered]
     if rows:
         about = f"{_shown(len(rows), MAX_ROWS, 'event')}, not covered by {ident(rules_id(view))}"
-        parts.append(_table(about, ("event", "type", "work item"), rows[:MAX_ROWS]))
+        parts.append(table(about, ("event", "type", "work item"), rows[:MAX_ROWS]))
     return parts
 
 
 def _account(view: View) -> str:
     lines = "\n".join(line.replace(NBSP, " ") for line in account(view))
-    return _folded("What was read", [f"<pre>{_isolated(lines)}</pre>"])
+    return folded("What was read", [f"<pre>{isolated(lines)}</pre>"])
 
 
 # An item
@@ -209,7 +202,7 @@ def _item(item: Document, view: View) -> list[str]:
         _answer_row("revision", item["revision"]),
         *(_clock_row(label, item["clocks"][clock]) for clock, label in _CLOCKS.items()),
     ]
-    parts = [_table(f"{name}: {_value(item['state'])}", head, answers)]
+    parts = [table(f"{name}: {_value(item['state'])}", head, answers)]
     for caption, columns, records in (
         ("Blocker episodes", _episode_facts, item["episodes"]),
         ("Receipts", _receipt_facts, item["receipts"]),
@@ -218,7 +211,7 @@ def _item(item: Document, view: View) -> list[str]:
         ("Anomalies", _anomaly_facts, item["anomalies"]),
     ):
         parts += _listed(f"{caption} of {name}", columns, records)
-    return [*parts, _paragraph(_standing(item))]
+    return [*parts, paragraph(_standing(item))]
 
 
 def _undetermined(name: str, item: Document, view: View) -> str:
@@ -228,7 +221,7 @@ def _undetermined(name: str, item: Document, view: View) -> str:
         "not derived": "state, revision, last progress, blocked since, episodes, receipts,"
         " claims, corrections",
     }
-    return _facts_table(f"{name}: undetermined", facts) + _paragraph(_standing(item))
+    return facts_table(f"{name}: undetermined", facts) + paragraph(_standing(item))
 
 
 def _standing(item: Document) -> str:
@@ -355,7 +348,7 @@ def _answers_table(answers: Sequence[Document], oracle: Document | None) -> str:
     ordered = sorted(answers, key=lambda answer: _FIRST.index(answer["outcome"]))
     rows = [_checked(answer, authored.get(answer["id"])) for answer in ordered[:MAX_ROWS]]
     head = ("answer", "outcome", "question", "derived", "expected")
-    return _table(_shown(len(answers), MAX_ROWS, "answer"), head, rows)
+    return table(_shown(len(answers), MAX_ROWS, "answer"), head, rows)
 
 
 def _checked(answer: Document, authored: Document | None) -> Sequence[str]:
@@ -370,7 +363,7 @@ def _checked(answer: Document, authored: Document | None) -> Sequence[str]:
     return (ident(answer["id"]), answer["outcome"], asked, derived, expected)
 
 
-# HTML
+# Words
 
 
 def _shown(count: int, most: int, noun: str) -> str:
@@ -403,54 +396,4 @@ def _listed(
         return []
     rows = [facts(record) for record in records[:MAX_ROWS]]
     some = f", {MAX_ROWS} of {len(records)} shown" if len(records) > MAX_ROWS else ""
-    return [_table(f"{caption}{some}", [*rows[0]], [[*row.values()] for row in rows])]
-
-
-def _facts_table(caption: str, facts: Mapping[str, str]) -> str:
-    return _table(caption, (), [*facts.items()])
-
-
-def _table(caption: str, head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Every row's first cell is its header; `head` is empty where columns need no names."""
-    columns = "".join(f'<th scope="col"{_LEFT}>{_isolated(name)}</th>' for name in head)
-    top = f"<thead><tr>{columns}</tr></thead>" if head else ""
-    return (
-        '<table style="border-collapse:separate;border-spacing:.8em .1em">'
-        f'<caption style="text-align:left;font-weight:bold">{_isolated(caption)}</caption>'
-        f"{top}<tbody>{''.join(map(_row, rows))}</tbody></table>"
-    )
-
-
-def _row(cells: Sequence[str]) -> str:
-    first, *rest = cells
-    data = "".join(f"<td{_LEFT}>{_isolated(cell)}</td>" for cell in rest)
-    return f'<tr><th scope="row"{_LEFT}>{_isolated(first)}</th>{data}</tr>'
-
-
-def _paragraph(words: str) -> str:
-    return f"<p>{_isolated(words)}</p>" if words else ""
-
-
-def _folded(summary: str, parts: Sequence[str]) -> str:
-    return f"<details><summary>{_isolated(summary)}</summary>{''.join(parts)}</details>"
-
-
-def _box(label: str, parts: Sequence[str]) -> str:
-    """The parts in a region that scrolls by itself, by keyboard too, and holds no formula."""
-    return (
-        f'<div class="tex2jax_ignore mathjax_ignore" role="region" aria-label="{label}"'
-        ' tabindex="0" lang="en" dir="ltr" style="overflow-x:auto;text-align:left">'
-        f"{''.join(parts)}</div>"
-    )
-
-
-def _isolated(text: str) -> str:
-    """Visible text as HTML; a word written from right to left reorders nothing beside it."""
-    if text.isascii():
-        return escape(text)
-    return " ".join(map(_word, text.split(" ")))
-
-
-def _word(word: str) -> str:
-    is_mixed = any(unicodedata.bidirectional(char) in _RIGHT_TO_LEFT for char in word)
-    return f"<bdi>{escape(word)}</bdi>" if is_mixed else escape(word)
+    return [table(f"{caption}{some}", [*rows[0]], [[*row.values()] for row in rows])]

@@ -22,7 +22,8 @@ from importlib.resources import files
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from replay.errors import UsageError
-from replay.report.view_data import Item, Line, Losses, items_of, page_data
+from replay.report.view_data import Losses, items_of, page_data
+from replay.report.view_pack import Item, Line
 
 Document: TypeAlias = Mapping[str, Any]
 
