@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from replay import rules as register
 from replay.document import Json, projection_document
+from replay.errors import UsageError
 from replay.history import History, Prefix
 from replay.projection import Projection
 
@@ -30,7 +31,7 @@ def project(prefix: Prefix, *, rules: str) -> Projection:
 
     The caller names the rules; there is no latest.  Raises `UnknownRulesError`.
     """
-    projection = register.named(rules).project(prefix)
+    projection = register.named(rules).project(_prefix(prefix))
     _note_basis(projection)
     return projection
 
@@ -41,6 +42,13 @@ def _note_basis(projection: Projection) -> None:
         record.__dict__["time_basis"] = projection.facts.basis
 
 
+def _prefix(given: object) -> Prefix:
+    if not isinstance(given, Prefix):
+        kind = type(given).__name__
+        raise UsageError(f"answers are about a Prefix, such as history.until(), not a {kind}")
+    return given
+
+
 def timeline_of(prefix: Prefix, *, rules: str) -> Timeline:
     """From when to when each answer held under the rule set with id `rules`.
 
@@ -48,7 +56,7 @@ def timeline_of(prefix: Prefix, *, rules: str) -> Timeline:
     """
     from replay.timeline import timeline
 
-    return timeline(prefix, register.named(rules))
+    return timeline(_prefix(prefix), register.named(rules))
 
 
 def as_document(projection: Projection) -> dict[str, Json]:

@@ -350,11 +350,12 @@ def merge(arguments: Namespace) -> int:
     for event in (event for source in sources for event in source.events):
         line = encode_line(event) + b"\n"
         spelled[event.event_id] = min(line, spelled.get(event.event_id, line))
+    log = b"".join(spelled[event.event_id] for event in history.events)
     with files.write_atomically(arguments.output) as file:
-        file.writelines(spelled[event.event_id] for event in history.events)
+        file.write(files.compressed(arguments.output, log))
     terminal.say(
-        f"{arguments.output}: {len(history.events)} events of {len(paths)} logs,"
-        f" {len(history.duplicates)} recorded more than once"
+        f"{arguments.output}: {_counted(len(history.events), 'event')} of"
+        f" {_counted(len(paths), 'log')}, {len(history.duplicates)} recorded more than once"
     )
     return 0
 
@@ -368,10 +369,14 @@ def import_(arguments: Namespace) -> int:
     given = [*arguments.inputs, *([arguments.recorded] if arguments.recorded else [])]
     losses = arguments.losses or f"{arguments.output}.losses.json"
     _refuse_overwriting(arguments.output, given)
-    _refuse_overwriting(losses, [*given, arguments.output])
+    _refuse_overwriting(losses, given)
+    if os.path.abspath(losses) == os.path.abspath(arguments.output):
+        raise UsageError("the log and its losses are two files")
     imported = named(arguments.source).read(
         arguments.inputs, Options(recorded=arguments.recorded, path=arguments.path)
     )
+    if not imported.recognized:
+        raise UsageError(f"{arguments.inputs[0]}: no line of it is a record of {arguments.source}")
     log = b"".join(imported.lines)
     try:
         history = admit([decode_bytes(log, name=arguments.output)])  # the same strict reader
@@ -381,13 +386,14 @@ def import_(arguments: Namespace) -> int:
         files.write_atomically(arguments.output) as log_file,
         files.write_atomically(losses) as losses_file,
     ):
-        log_file.write(log)
+        log_file.write(files.compressed(arguments.output, log))
         log_file.flush()  # before either has its name, so that a full disk leaves neither
         losses_file.write(encode(imported.document()) + b"\n")
     lost = sum(loss.count for loss in imported.losses)
     terminal.say(
-        f"{arguments.output}: {len(history.events)} events, order known as {imported.order};"
-        f" {losses}: {lost} losses in {len(imported.losses)} kinds"
+        f"{arguments.output}: {_counted(len(history.events), 'event')}, order known as"
+        f" {imported.order}; {losses}: {_counted(lost, 'loss', 'losses')} in"
+        f" {_counted(len(imported.losses), 'kind')}"
     )
     return 0
 
@@ -488,6 +494,7 @@ _Taken = dict[str, Source | None]
 def _logs(arguments: Namespace, taken: _Taken | None = None) -> list[tuple[str, _Read]]:
     """Each log that the arguments name: its path, and what reads it, noting it in `taken`."""
     paths = _paths(arguments.logs)
+    names = [os.path.basename(path) for path in paths]  # of two alike the paths tell which
     if arguments.recover:
         _refuse_sidecars_among(paths)
 
@@ -500,7 +507,9 @@ def _logs(arguments: Namespace, taken: _Taken | None = None) -> list[tuple[str, 
         return found
 
     def read_source(path: str) -> Source:
-        name = _printable(os.path.basename(path))
+        name = _printable(
+            path if names.count(os.path.basename(path)) > 1 else os.path.basename(path)
+        )
         if not arguments.recover:
             return files.read_source(path, limits=_limits(arguments), name=name)
         recovery = files.recover_source(path, limits=_limits(arguments), name=name)
@@ -628,7 +637,13 @@ class _Oracle:
         return None if self.data is None else json.decode(self.data)
 
 
+def _counted(count: int, one: str, many: str | None = None) -> str:
+    return f"{count} {one if count == 1 else many or one + 's'}"
+
+
 def _refuse_overwriting(output: str, inputs: Iterator[str] | Sequence[str]) -> None:
+    if output == files.STDIN:
+        raise UsageError("an output is a file; - is standard input, as a log")
     for path in inputs:
         same = os.path.abspath(path) == os.path.abspath(output)
         if same or (

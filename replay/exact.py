@@ -210,8 +210,9 @@ class _Fields:
         return version
 
     def no_unknown_field(self, schema_version: str) -> None:
-        for name in self.members:
-            if name not in _FIELDS[schema_version]:
+        for name, value in self.members.items():
+            is_absent = value is None and any(name in fields for fields in _FIELDS.values())
+            if name not in _FIELDS[schema_version] and not is_absent:
                 raise Fault(
                     "unknown_field",
                     f"/{escape_pointer(name)}",

@@ -82,6 +82,18 @@ def read_decompressed(path: str) -> tuple[bytes, str]:
         return bytes(data), raw.digest()
 
 
+def compressed(path: str, data: bytes) -> bytes:
+    """The bytes as a file of that name holds them: gzip, zstd or plain, by its suffix."""
+    if path.endswith(".gz"):
+        import gzip
+
+        return gzip.compress(data, mtime=0)  # the same input gives the same bytes
+    if path.endswith(".zst"):
+        found: bytes = _zstd_module(path).compress(data)
+        return found
+    return data
+
+
 def read_bytes(path: str) -> bytes:
     """A whole small file, an oracle for one.  Raises `FileError`."""
     try:
@@ -140,7 +152,7 @@ def _logs_in(directory: str) -> list[str]:
         for name in names
         if name.endswith(LOG_SUFFIXES) and not name.endswith(QUARANTINE_SUFFIX)
     ]
-    logs = [path for path in paths if not os.path.isdir(path)]
+    logs = [path for path in paths if os.path.isfile(path)]  # a pipe would wait for ever
     if not logs:
         raise FileError(directory, f"no log in this directory ({', '.join(LOG_SUFFIXES)})")
     return logs

@@ -122,12 +122,14 @@ class History(Record, frozen=True):
         time: str | None = None,
         minute: int | float | str | None = None,
     ) -> Prefix:
-        """The history as known at a cutoff; no argument is the full log.
+        """The history as known at a cutoff; no argument is the full log.  Raises `UsageError`.
 
         `sequence` and the time bound are inclusive and taken together.  `time` is RFC
         3339 and for `events/1` logs, `minute` a number (or its JSON literal) and for
         `elapsed/1` logs; the other one raises `UsageError`.
         """
+        if sequence is not None and (type(sequence) is not int or sequence < 0):
+            raise UsageError(f"a sequence cutoff is a whole number from 0, not {sequence!r}")
         cutoff = Cutoff(sequence, self._recorded_bound(time, minute))
         return self.at(cutoff, basis="utc" if minute is None else "elapsed")
 
@@ -298,19 +300,22 @@ def _conflict(
 ) -> Refusal:
     readmitted = set(pointers) <= _ADMISSION_FIELDS
     if readmitted:
-        found = (
-            f"it again with sequence {event.recorded_sequence}"
-            f" at {render(event.recorded_at, event.time_basis)}"
-        )
+        found = f"it again with sequence {event.recorded_sequence} at {_as_written(event)}"
         expected = (
             f"event {quoted(event.event_id)} once, as admitted with sequence"
-            f" {earlier.recorded_sequence} at {render(earlier.recorded_at, earlier.time_basis)}"
+            f" {earlier.recorded_sequence} at {_as_written(earlier)}"
         )
     else:
         expected = f"the same value as event {quoted(event.event_id)} has on line {place.line}"
         found = f"another one at {_listed(pointers)}"
     code = "readmitted_id" if readmitted else "conflicting_duplicate"
     return _refusal(code, event, file, pointers[0], expected, found, (place,))
+
+
+def _as_written(event: Event) -> str:
+    """The recorded time as the line spells it; a value spelled differently is another value."""
+    written = event.written[0] if event.written is not None else None
+    return str(render(event.recorded_at, event.time_basis) if written is None else written)
 
 
 def _listed(pointers: tuple[str, ...]) -> str:

@@ -15,6 +15,7 @@ from replay.history import Cutoff, History
 from replay.projection import Derived, Mark, RuleSet
 from replay.timeline import all_answers, timeline, timeline_document
 from tests.drawn import histories
+from tests.mutation.quick import READS, work
 from tests.notation import history
 
 PAPER = Path(__file__).parent.parent / "fixtures" / "cases" / "paper-nine-events.jsonl"
@@ -124,3 +125,8 @@ def test_a_refused_log_prints_its_refusal(capsys: pytest.CaptureFixture[str]) ->
 def test_a_timeline_is_of_one_log(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["timeline", str(PAPER), str(PAPER)]) == 2
     assert "one log" in capsys.readouterr().err
+
+
+def test_a_correction_reads_again_what_it_can_have_moved_and_not_the_whole_item() -> None:
+    assert work() == READS
+    assert READS < 6 * 401

@@ -21,7 +21,7 @@ from replay.projection import (
     answers,
     unobserved,
 )
-from replay.rules.v2 import Board, Links, Said, WorkItem, link_anomalies
+from replay.rules.v2 import ASSERTION, Board, Links, Said, WorkItem, link_anomalies
 
 _Moved = Iterable[tuple[AnswerKey, Answer | None]]
 
@@ -214,7 +214,13 @@ class _GrowingItem:
             self.unsettled = []
         for said in moved:
             yield ("claim", said.event.event_id), self.item.claim(said)
-        self.unsettled += [said for said in moved if not self.item.is_settled(said)]
+        self.unsettled += [said for said in moved if not self._is_settled(said)]
+
+    def _is_settled(self, said: Said) -> bool:
+        """Whether only a correction can still move the claim's verdict."""
+        fold = self.item.fold
+        is_judged = said.rule == ASSERTION.id or said.place in fold.settled
+        return is_judged and said is not fold.completing
 
     def _new_anomalies(self) -> _Moved:
         found = self.item.fold.anomalies

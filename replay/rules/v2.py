@@ -374,12 +374,6 @@ class WorkItem:
     def revision(self) -> Derived:
         return self.fold.revision(_mark_or_none(self.revision_since))
 
-    def is_settled(self, said: Said) -> bool:
-        """Whether only a correction can still move the claim's verdict."""
-        fold = self.fold
-        is_final = said.rule == ASSERTION.id or said.place in fold.settled
-        return is_final and said is not fold.completing
-
     def claim(self, said: Said) -> Claim:
         if said.rule == ASSERTION.id:
             judgement = self._judge_assertion(said.event, said.place)

@@ -123,6 +123,7 @@ def convert(arrivals: Arrivals, order: Order) -> Imported:
         lines=tuple(lines),
         losses=tally.losses(),
         unavailable=UNAVAILABLE,
+        recognized=log.recognized or not arrivals.lines,
     )
 
 
@@ -131,6 +132,7 @@ class _Log:
 
     def __init__(self, tally: Tally) -> None:
         self.unreadable: dict[str, list[int]] = {}
+        self.recognized = False
         self._tally = tally
         self._identities = Identities(tally)
         self._clock = AdmissionClock(tally)
@@ -143,6 +145,7 @@ class _Log:
             self.unreadable.setdefault(read.problem, []).append(arrival.sequence)
             return None
         message = read.fields
+        self.recognized = self.recognized or ("from" in message and "body" in message)
         self._count_what_has_no_place(message)
         recorded_at = self._clock.admit(arrival.recorded_at)
         thread = self._thread(message)

@@ -43,7 +43,8 @@ class Imported(Record, frozen=True, kw_only=True):
     """Contract lines, each ending in a newline, with the account of what they do not hold.
 
     `order` says how the sequence is known.  `unavailable` names the answers that these
-    records cannot give, whatever rule set is asked.
+    records cannot give, whatever rule set is asked.  `recognized` is false where there were
+    lines and none was of the source's shape: that is another thing, not a poor record.
     """
 
     source: str
@@ -51,6 +52,7 @@ class Imported(Record, frozen=True, kw_only=True):
     lines: tuple[bytes, ...]
     losses: tuple[Loss, ...]
     unavailable: tuple[str, ...]
+    recognized: bool = True
 
     def document(self) -> dict[str, object]:
         """The `replay.losses/1` document, as plain values."""

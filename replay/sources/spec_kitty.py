@@ -191,6 +191,7 @@ def convert(arrivals: Arrivals, order: Order) -> Imported:
         lines=tuple(lines),
         losses=tally.losses(),
         unavailable=(NO_RECEIPT_TIMES, *UNAVAILABLE) if order == "derived" else UNAVAILABLE,
+        recognized=log.recognized or not arrivals.lines,
     )
 
 
@@ -199,6 +200,7 @@ class _Log:
 
     def __init__(self, tally: Tally, order: Order) -> None:
         self.unreadable: dict[str, list[int]] = {}
+        self.recognized = False
         self._tally = tally
         self._order = order
         self._identities = Identities(tally)
@@ -243,6 +245,7 @@ class _Log:
             **self._missions.place(row),
         }
         *leading, own = self._lanes.read(row, common, identity)
+        self.recognized = self.recognized or not own.type.startswith("spec-kitty.other.")
         lines = [self._lead(common, part, identity) for part in leading]
         head = self._head(arrival, recorded_at) | own.payload
         envelope = self._numbered(common, own) | own.envelope
