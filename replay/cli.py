@@ -31,9 +31,8 @@ _EPILOG: Final = """\
 exit status:
   0 agrees, or accepted with no oracle    3 input refused
   1 a finding                             4 undetermined
-  2 usage, or a file that cannot be read  70 a fault of ours
-    or written                            130 interrupted
-several at once: 70, 2, 3, 1, 4, 0 in that order
+  2 usage, or a file that cannot be used  70 a fault of ours
+several at once: 70, 2, 3, 1, 4, 0 in that order; 130 when interrupted
 """
 
 
