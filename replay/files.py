@@ -212,8 +212,8 @@ class _RawInput:
 
     def _stored(self) -> Iterator[bytes]:
         # of a pipe what is there, so that an interrupt never waits for a whole chunk
-        stdin: Any = sys.stdin.buffer
-        read = stdin.read1 if self._file is None else self._file.read
+        stdin: Any = sys.stdin  # null where it was closed when Python started
+        read = stdin.buffer.read1 if self._file is None else self._file.read
         while True:
             try:
                 chunk = read(_CHUNK)

@@ -180,7 +180,7 @@ def test_an_oracle_is_given_for_one_log_only(run: Run, here: Path) -> None:
         (b"[]", "expected object"),
         (b'{"document":"replay.oracle/2"}', "at /document"),
         (oracle({"expect": 1, "question": "mood"}), "at /answers/0/question"),
-        (oracle({"expect": 1, "rules": "coordination/0"}), "/rules: expected one of coordination/1"),
+        (oracle({"expect": 1, "rules": "coordination/0"}), "/rules: expected one of"),
         (oracle({"expect": 1, "at": {"time": "2026-01-01T00:00:00Z"}}), "at /answers/0/at"),
         (oracle({"expect": 1, "at": {"sequence": 2**60}}), "at /answers/0/at/sequence"),
     ],

@@ -211,14 +211,15 @@ def test_a_refused_segment_is_named_by_its_path_even_where_another_has_its_name(
     assert spots(result) == [(f"file://{given[1]}", 1)]
 
 
-def test_a_conflict_of_two_segments_of_one_name_claims_no_path(run: Run, tmp_path: Path) -> None:
+def test_a_conflict_of_two_segments_of_one_name_names_both_paths(run: Run, tmp_path: Path) -> None:
     for folder, type_ in (("one", "note"), ("two", "heartbeat")):
         (tmp_path / folder).mkdir()
         event = {**json.loads(LINES[0]), "type": type_, "artifact_revision": None, "payload": {}}
         (tmp_path / folder / "log.jsonl").write_text(json.dumps(event))
     given = [tmp_path / folder / "log.jsonl" for folder in ("one", "two")]
     (result,) = checked(run, *given, "--segments")["results"]
-    assert spots(result) == [("log.jsonl", 1), ("log.jsonl", 1)]
+    two, one = (f"file://{tmp_path / folder / 'log.jsonl'}" for folder in ("two", "one"))
+    assert spots(result) == [(two, 1), (one, 1)]
 
 
 def test_a_compressed_log_has_the_lines_of_its_text(run: Run, tmp_path: Path) -> None:

@@ -1004,7 +1004,8 @@ class Fold:
         if self.judged == self.evidence:  # only what this event itself claims is new
             newest = self.claims[-1]
             is_new = newest.place == place and newest.rule == COMPLETION.id
-            candidates = [newest] if is_new and place not in self.settled else []
+            can_be = newest.event.artifact_revision == self.current and place not in self.settled
+            candidates = [newest] if is_new and can_be else []
         self.judged = self.evidence
         supported = [claim for claim in candidates if self._supports(claim.event)]
         if not supported:
