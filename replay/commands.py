@@ -55,6 +55,8 @@ def check(arguments: Namespace) -> int:
                 )
             )
             oracles.append(None if oracle is None else oracle.document())
+            if arguments.format == "text":
+                results[-1]["projection"] = _listing_duplicates(results[-1]["projection"], log)
             if for_ci:
                 origins.append(_origin(path, oracle, log, taken))
         except (FileError, OracleError, UsageError) as error:
@@ -143,8 +145,18 @@ def _projected(log: History | Refusal, arguments: Namespace) -> dict[str, Any]:
         sequence=arguments.at_sequence, time=arguments.at_time, minute=arguments.at_minute
     )
     rule_set = named(arguments.rules)
-    document = projection_document(rule_set.project(prefix), rule_set)
+    document: Any = projection_document(rule_set.project(prefix), rule_set)
+    if arguments.format == "text":
+        document = _listing_duplicates(document, log)
     return {"projection": document, "refusal": None}
+
+
+def _listing_duplicates(projection: Any, log: History | Refusal) -> Any:
+    """The projection for people: the document counts exact duplicates, and text lists them."""
+    if isinstance(log, Refusal) or not log.duplicates:
+        return projection
+    listed = [{"event_id": d.event_id, "line": d.place[1], "of": d.of[1]} for d in log.duplicates]
+    return {**projection, "duplicates": listed}
 
 
 def _tabulate(arguments: Namespace) -> int:

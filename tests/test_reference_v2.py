@@ -232,6 +232,22 @@ def test_a_hundred_thousand_histories_get_the_answers_of_the_reference(
     assert_seeds_agree(v2, range(start, start + 10_000))
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        # completion claims that are alike but for who makes them, or for what they cite
+        "r1 ready[lint]@r1^p1 done@r1^p1 done@r1^p2 ci+@r1",
+        "ci+@ lint-@ done@ done@&e1 lint+@",
+        "r1 ci+@r1 done@^p1 done@r1^p1",
+        "r1 done@&e3 ci+@",
+    ],
+)
+def test_histories_that_mutants_survived_get_the_answers_of_the_reference(
+    words: str, v2: RuleSet
+) -> None:
+    assert_same(v2, history(words).at(Cutoff()))
+
+
 @pytest.mark.parametrize("covered", [True, False])
 def test_what_coordination_1_covers_gets_the_same_answers(
     covered: bool, v1: RuleSet, v2: RuleSet

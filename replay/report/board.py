@@ -79,6 +79,8 @@ def account(view: View) -> list[str]:
     source, rules = document["input"], document["rules"]
     lines = field("sha256", f"{ident(source['sha256'][:HASH])}…", width)
     lines += field("lines", _line_identity(source), width)
+    if document.get("duplicates"):
+        lines += field("duplicates", _duplicates(document["duplicates"]), width)
     lines += field("admitted", _event_identity(document), width)
     digest = rules["digest"].removeprefix("sha256:")[:HASH]
     lines += field("rules", f"{ident(rules['id'])}, sha256{NBSP}{ident(digest)}…", width)
@@ -122,6 +124,13 @@ def _line_identity(source: Document) -> str:
         f"{source['lines']} = {source['blank']} blank"
         f" + {counted(source['duplicates'], 'duplicate')}"
         f" + {source['admitted']} admitted{aside}"
+    )
+
+
+def _duplicates(duplicates: Sequence[Document]) -> str:
+    """Each line that repeats an earlier one, where the caller says which they are."""
+    return listed(
+        [f"{ident(d['event_id'])} on line {d['line']} repeats line {d['of']}" for d in duplicates]
     )
 
 
