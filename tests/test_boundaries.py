@@ -133,7 +133,12 @@ MAY_IMPORT: Final[Mapping[str, set[str]]] = {
     "replay.api": {*ANSWERED, "replay.files", "replay.tables", "replay.timeline"},
     "replay.terminal": {"replay.errors", "replay.report.*"},
     "replay.demo": {"replay.errors", "replay.files"},
-    "replay.commands": {"replay.terminal", *EVERYTHING_BUT_THE_COMMAND_LINE},
+    "replay.inputs": {"replay.terminal", *EVERYTHING_BUT_THE_COMMAND_LINE},
+    "replay.page": {"replay.inputs", "replay.terminal", *EVERYTHING_BUT_THE_COMMAND_LINE},
+    "replay.commands": {
+        *("replay.inputs", "replay.page", "replay.terminal"),
+        *EVERYTHING_BUT_THE_COMMAND_LINE,
+    },
     "replay.cli": {"replay.commands", "replay.terminal", "replay.errors", "replay.version"},
     "replay.__main__": {"replay.cli"},
     # the study takes what `replay` makes public
