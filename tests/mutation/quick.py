@@ -31,7 +31,7 @@ from tests.notation import history, history_of
 
 HERE: Final = Path(__file__).parent
 SEED: Final = 20261130
-LONGER: Final = 3000
+LONGER: Final = 1800
 READS: Final = 1221
 MODELS: Final = {"coordination/1": "v1", "coordination/2": "v2"}
 
