@@ -34,6 +34,7 @@ from replay.rules.v2 import Checkpoints
 from replay.timestamps import NS_PER_MINUTE
 from tests import reference_v2
 from tests.drawn import drawn_words
+from tests.mutation.quick import SURVIVED
 from tests.notation import events, history, history_of, lines
 from tests.reference_v2 import without_rules
 
@@ -232,16 +233,7 @@ def test_a_hundred_thousand_histories_get_the_answers_of_the_reference(
     assert_seeds_agree(v2, range(start, start + 10_000))
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        # completion claims that are alike but for who makes them, or for what they cite
-        "r1 ready[lint]@r1^p1 done@r1^p1 done@r1^p2 ci+@r1",
-        "ci+@ lint-@ done@ done@&e1 lint+@",
-        "r1 ci+@r1 done@^p1 done@r1^p1",
-        "r1 done@&e3 ci+@",
-    ],
-)
+@pytest.mark.parametrize("words", SURVIVED)
 def test_histories_that_mutants_survived_get_the_answers_of_the_reference(
     words: str, v2: RuleSet
 ) -> None:

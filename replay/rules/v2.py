@@ -447,21 +447,26 @@ class Checkpoints:
     A copy costs as much as reading a few versions, and more the more there were.
     """
 
-    SPACING = 16  # versions between two copies, at least; a test makes it smaller
+    SPACING = 40  # versions between two copies, at least; a test makes it smaller
     LATEST: Final = 4  # are kept as they were taken; of the others one at twice the distance
 
     def __init__(self, links: Links) -> None:
         self.start = Fold(links)
         self.taken: list[tuple[int, int, Fold]] = []  # versions read, last place, fold
         self.read = 0
+        self.due = self.SPACING  # versions read when the next copy is
 
     def note(self, fold: Fold, place: int) -> None:
         """Count a version that was read, and copy the fold once in a while."""
         self.read += 1
-        last = self.taken[-1][0] if self.taken else 0
-        if self.read - last >= max(self.SPACING, self.read // 64):
+        if self.read >= self.due:
             self.taken = [*reversed([*self._kept()])]
             self.taken.append((self.read, place, fold.copy()))
+            self._expect_next()
+
+    def _expect_next(self) -> None:
+        last = self.taken[-1][0] if self.taken else 0
+        self.due = last + max(self.SPACING, last // 64)
 
     def _kept(self) -> Iterator[tuple[int, int, Fold]]:
         distance = 0
@@ -475,6 +480,7 @@ class Checkpoints:
         while self.taken and self.taken[-1][1] >= place:
             self.taken.pop()
         self.read, _, fold = self.taken[-1] if self.taken else (0, 0, self.start)
+        self._expect_next()
         return fold.copy(), self.read
 
 
@@ -626,11 +632,13 @@ class Reviews:
 def _copied(record: _R) -> _R:
     """A copy that shares no container with its original, by type: no field can be forgotten."""
     other = object.__new__(type(record))
+    fields = other.__dict__
     for name, value in record.__dict__.items():
-        other.__dict__[name] = value.copy() if isinstance(value, (list, dict, set)) else value
+        fields[name] = value.copy() if type(value) in _BUILT_IN else value
     return other
 
 
+_BUILT_IN: Final = frozenset({list, dict})
 _K = TypeVar("_K")
 _R = TypeVar("_R")
 _V = TypeVar("_V", Results, Reviews, dict[str, None])
@@ -683,9 +691,10 @@ class Fold:
     def copy(self) -> Fold:
         """A fold that reads on by itself.  What is large and seldom changes is shared."""
         other = Fold.__new__(Fold)
-        for name, value in self.__dict__.items():
-            is_container = isinstance(value, (list, dict, Results, Reviews))
-            other.__dict__[name] = value.copy() if is_container else value
+        fields = other.__dict__
+        fields.update(self.__dict__)
+        for name in _CONTAINERS:
+            fields[name] = fields[name].copy()
         self.owned, other.owned = set(), set()
         copies = {episode.place: episode.copy() for episode in self.open.values()}
         other.open = {blocker_id: copies[e.place] for blocker_id, e in self.open.items()}
@@ -1154,6 +1163,13 @@ class Fold:
         if event.occurred_at < first.occurred_at:
             yield Anomaly("anachronistic", event.event_id, (first.event_id,))
 
+
+# By type, so that no field can be forgotten; found once, since copies are many.
+_CONTAINERS: Final = tuple(
+    name
+    for name, value in Fold(Links({}, {})).__dict__.items()
+    if isinstance(value, (list, dict, Results, Reviews))
+)
 
 _STEPS: Final[dict[str, Callable[[Fold, Event, int, int], None]]] = {
     "work.proposed": Fold._propose,
