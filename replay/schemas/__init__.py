@@ -18,6 +18,7 @@ PREFIX: Final = "urn:coordination-replay:schema:"
 _NAMES: Final = (
     "check",
     "event",
+    "explanation",
     "losses",
     "oracle",
     "projection",
@@ -26,6 +27,7 @@ _NAMES: Final = (
     "questions",
     "refusal",
     "rules",
+    "shrunk",
     "table",
     "tables",
     "timeline",

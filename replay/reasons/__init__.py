@@ -1,0 +1,1 @@
+"""Reasons why an answer is not another, by kind of answer; `replay.why_not` gathers them."""

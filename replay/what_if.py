@@ -1,0 +1,264 @@
+"""What would have to be otherwise for an answer to be the wanted one, as certificates.
+
+Two kinds of change are looked for.  *Leaving out*: an irredundant set of events without which
+the answer is the wanted one.  *Adding*: an irredundant list of further events, recorded after
+the last in view, with which it is.  Each was put to the rules and gave what was wanted, and no
+part of it that lacks one event does, so a reader can check it the same way.
+
+Neither search is complete: that no change is given does not show that there is none.  Leaving
+out begins from the latest cutoff at which the answer was the wanted one (without what came
+later it is so again) and from single events; adding follows what the derived document says is
+lacking, and is made for the work states that evidence or a message can bring about.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from itertools import count
+from typing import Any, Final
+
+from replay.asking import Asking, targets
+from replay.event import NO_DATA, Blocker, Check, Event, Payload, Record, Review, ReviewRequest
+from replay.history import Prefix
+from replay.minimal import irredundant
+from replay.projection import Censored, Item, Receipt
+from replay.why_not import is_answer
+
+_SINGLES: Final = 400  # events tried one by one, the latest first
+_STEPS: Final = 12  # events added at most
+_FAILING: Final = frozenset({"failed", "errored", "timed_out"})
+
+
+class Change(Record, frozen=True):
+    """Events to leave out, or to add after the last in view, that give the wanted answer."""
+
+    leave_out: tuple[Event, ...]
+    add: tuple[Event, ...]
+    irredundant: bool
+
+
+_Held = tuple[Event, Event] | None
+
+
+def changes(asking: Asking, wanted: str, budget: int) -> tuple[_Held, list[Change]]:
+    """When the wanted answer last held as the log grew, and what would bring it about."""
+    search = _Search(asking, wanted)
+    found: list[Change] = []
+    held = search.last_held()
+    without = search.without(held, budget)
+    if without is not None:
+        found.append(without)
+    added = search.added(budget)
+    if added is not None:
+        found.append(added)
+    return held, found
+
+
+class _Search:
+    def __init__(self, asking: Asking, wanted: str) -> None:
+        self.asking = asking
+        self.wanted = wanted
+
+    def gives(self, events: Sequence[Event]) -> bool:
+        return is_answer(self.asking.asked, self.asking.answer(events), self.wanted)
+
+    def last_held(self) -> _Held:
+        """From which event to which the wanted answer last held, one cutoff after the other.
+
+        A long history is searched at its latest cutoffs only.
+        """
+        events = self.asking.events
+        until: Event | None = None
+        for size in range(len(events) - 1, max(0, len(events) - _SINGLES), -1):
+            holds = self.gives(events[:size])
+            if holds and until is None:
+                until = events[size]
+            elif not holds and until is not None:
+                return events[size], until
+        return None if until is None else (events[0], until)
+
+    def without(self, held: _Held, budget: int) -> Change | None:
+        events = self.asking.events
+        for event in reversed(events[-_SINGLES:]):
+            if self.gives([other for other in events if other is not event]):
+                return Change((event,), (), True)
+        if held is None:
+            return None
+        later = [e for e in events if e.recorded_sequence >= held[1].recorded_sequence]
+        part = irredundant(later, self._gives_without, budget=budget)
+        return Change(part.kept, (), part.irredundant)
+
+    def _gives_without(self, left_out: Sequence[Event]) -> bool:
+        gone = {event.event_id for event in left_out}
+        return self.gives([e for e in self.asking.events if e.event_id not in gone])
+
+    def added(self, budget: int) -> Change | None:
+        if self.asking.asked.question != "state" or self.asking.asked.work_id is None:
+            return None
+        plan: list[Event] = []
+        while not self.gives([*self.asking.events, *plan]):
+            item = self._item(plan)
+            adding = _Adding(self.asking, plan)
+            step = None if item is None else next(_next(item, self.wanted, adding), None)
+            if step is None or len(plan) == _STEPS:
+                return None
+            plan.append(step)
+        part = irredundant(plan, self._gives_with, budget=budget)
+        return Change((), part.kept, part.irredundant)
+
+    def _gives_with(self, further: Sequence[Event]) -> bool:
+        return self.gives([*self.asking.events, *further])
+
+    def _item(self, plan: Sequence[Event]) -> Item | None:
+        prefix = Prefix((*self.asking.events, *plan), self.asking.prefix.facts)
+        work_id = self.asking.asked.work_id
+        return None if work_id is None else self.asking.rule_set.project(prefix).item(work_id)
+
+
+class _Adding:
+    """Makes events that come after the last in view."""
+
+    def __init__(self, asking: Asking, plan: Sequence[Event]) -> None:
+        self.events = asking.events
+        self.last = [*asking.prefix.events, *plan][-1]
+        self.number = len(plan) + 1
+        self.work_id = asking.asked.work_id
+        self.visible = {event.event_id: event for event in (*self.events, *plan)}
+
+    def event(
+        self,
+        type: str,
+        data: Payload = NO_DATA,
+        payload: dict[str, Any] | None = None,
+        **more: Any,
+    ) -> Event:
+        return Event(
+            schema_version=self.last.schema_version,
+            event_id=self._free_id(),
+            recorded_sequence=self.last.recorded_sequence + 1,
+            recorded_at=self.last.recorded_at,
+            type=type,
+            work_id=self.work_id,
+            payload_json=json.dumps(payload or {}, ensure_ascii=False).encode(),
+            data=data,
+            **more,
+        )
+
+    def _free_id(self) -> str:
+        """An id that no event in view bears or links to."""
+        taken = {*self.visible, *(t for e in self.events for t in targets(e))}
+        ids = (f"further-{number}" for number in count(self.number))
+        return next(event_id for event_id in ids if event_id not in taken)
+
+    def pass_of(self, check: str, source: str | None, item: Item, **more: Any) -> Event:
+        payload = {"check": check, "outcome": "passed"}
+        if source is not None:
+            payload["source"] = source
+        revision = item.revision.value
+        data = Check(check, "passed", source)
+        return self.event("check.completed", data, payload, artifact_revision=revision, **more)
+
+
+def _next(item: Item, wanted: str, adding: _Adding) -> Iterator[Event]:
+    """The next event to add, by what is in the way of the wanted state."""
+    state = item.state.value
+    if wanted == "proposed" and state is None:
+        yield adding.event("work.proposed")
+    elif wanted == "cancelled" and state != "complete":
+        yield adding.event("work.cancelled")
+    elif wanted in ("active", "blocked", "awaiting_review", "complete", "cancelled"):
+        if state in ("complete", "cancelled"):
+            yield adding.event("work.reopened")
+        elif wanted == "blocked":
+            yield adding.event("blocker.raised", Blocker())
+        elif wanted == "active" and state in (None, "proposed"):
+            yield adding.event("work.started")
+        else:
+            yield from _unblocked(item, adding)
+            yield from _evidenced(item, wanted, adding)
+
+
+def _unblocked(item: Item, adding: _Adding) -> Iterator[Event]:
+    for episode in item.episodes or ():
+        if isinstance(episode.end, Censored):
+            blocker_id = episode.blocker_id
+            payload = {} if blocker_id is None else {"blocker_id": blocker_id}
+            yield adding.event("blocker.cancelled", Blocker(blocker_id), payload)
+
+
+def _evidenced(item: Item, wanted: str, adding: _Adding) -> Iterator[Event]:
+    """Evidence for a claim of the current revision, then the claim itself."""
+    if wanted == "active":
+        yield from _approval(item, adding)
+        return
+    yield from _passes_again(item, adding)
+    if wanted == "complete":
+        yield from _approvals(item, adding)
+    kind = "work.completed" if wanted == "complete" else "review.requested"
+    live = [c for c in item.claims or () if c.claim == kind and c.verdict == "missing"]
+    for claim in live:
+        for check in claim.missing:
+            if check == "evidence":
+                continue  # of a claim that names no revision: another claim must name evidence
+            name = "ci" if check == "any check" else check
+            yield adding.pass_of(name, None, item)
+    yield from _claimed(item, kind, adding)
+
+
+def _passes_again(item: Item, adding: _Adding) -> Iterator[Event]:
+    """A pass of each check and source whose latest result on the revision fails."""
+    latest: dict[tuple[str | None, str | None], Receipt] = {}
+    for receipt in item.receipts or ():
+        is_local = receipt.source is not None and receipt.source.lower() == "local"
+        bears = receipt.status == "current" or item.revision.value is None
+        if receipt.check is not None and bears and not is_local:
+            latest[receipt.check, receipt.source] = receipt
+    for receipt in latest.values():
+        if receipt.outcome in _FAILING and receipt.check is not None:
+            yield adding.pass_of(receipt.check, receipt.source, item)
+
+
+def _approvals(item: Item, adding: _Adding) -> Iterator[Event]:
+    """An approval by each reviewer whose latest review requests changes."""
+    latest: dict[tuple[str | None, str | None], tuple[str, str | None]] = {}
+    for receipt in item.receipts or ():
+        is_review = receipt.outcome in ("approved", "changes_requested")
+        if is_review and (receipt.status == "current" or item.revision.value is None):
+            author = adding.visible[receipt.event_id].claimed_author
+            latest[receipt.principal, author] = (receipt.outcome, receipt.revision)
+    for (principal, author), (outcome, revision) in latest.items():
+        if outcome == "changes_requested":
+            yield _approve(adding, revision, principal=principal, claimed_author=author)
+
+
+def _approval(item: Item, adding: _Adding) -> Iterator[Event]:
+    if item.revision.value is not None:
+        yield _approve(adding, item.revision.value)
+
+
+def _approve(adding: _Adding, revision: str | None, **by: Any) -> Event:
+    return adding.event(
+        "review.completed",
+        Review("approved"),
+        {"outcome": "approved"},
+        artifact_revision=revision,
+        **by,
+    )
+
+
+def _claimed(item: Item, kind: str, adding: _Adding) -> Iterator[Event]:
+    """The claim, of the current revision; without one, of a pass of no revision."""
+    revision = item.revision.value
+    if revision is not None:
+        data = NO_DATA if kind == "work.completed" else ReviewRequest()
+        yield adding.event(kind, data, artifact_revision=revision)
+    elif kind == "work.completed":
+        passed = [
+            r.event_id for r in item.receipts or () if r.check is not None and r.outcome == "passed"
+        ]
+        if passed:
+            yield adding.event(kind, evidence_refs=(passed[-1],))
+        yield adding.pass_of("ci", None, item)
+    else:
+        yield adding.event("artifact.published", artifact_revision="r1")
