@@ -375,8 +375,8 @@ class WorkItem:
         return self.fold.revision(_mark_or_none(self.revision_since))
 
     def claim(self, said: Said) -> Claim:
-        if said.rule == ASSERTION.id:
-            judgement = self._judge_assertion(said.event, said.place)
+        if isinstance(said.event.data, StatusAssertion):
+            judgement = self._judge_assertion(said.event.data, said.place)
         else:
             judgement = self.fold.judge(said)
         return Claim(
@@ -389,9 +389,7 @@ class WorkItem:
             said.rule,
         )
 
-    def _judge_assertion(self, event: Event, place: int) -> Judgement:
-        asserted = event.data
-        assert isinstance(asserted, StatusAssertion)
+    def _judge_assertion(self, asserted: StatusAssertion, place: int) -> Judgement:
         as_of = place if asserted.as_of_sequence is None else asserted.as_of_sequence
         displayed = self.displayed_at(as_of)
         if as_of > place or displayed.state is None:
@@ -500,6 +498,10 @@ class Judgement(Record, frozen=True):
     evidence: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
 
+    @property
+    def is_supported(self) -> bool:
+        return self.verdict == "supported"
+
 
 class Said(Record, frozen=True):
     """A standing claim, its place and the rule that judges it."""
@@ -507,6 +509,10 @@ class Said(Record, frozen=True):
     event: Event
     place: int
     rule: str
+
+    @property
+    def is_completion(self) -> bool:
+        return self.event.type == "work.completed"
 
 
 class OpenedEpisode:
@@ -566,19 +572,19 @@ class Results:
         check = _check(event)
         if check.outcome in FAILING:
             self.failed += step
-        elif check.outcome == "passed":
+        elif _passed(check):
             self.passed += step
             self.passing[check.check] = self.passing.get(check.check, 0) + step
 
     def passes(self, requires: Collection[str]) -> bool:
         if requires:
-            return all(self.passing.get(check, 0) > 0 for check in requires)
+            return all(self.passing.get(check) for check in requires)
         return self.passed > 0
 
     def missing(self, requires: Collection[str]) -> tuple[str, ...]:
         if not requires:
             return ("any check",)
-        lacking = (check for check in requires if self.passing.get(check, 0) <= 0)
+        lacking = (check for check in requires if not self.passing.get(check))
         return tuple(dict.fromkeys(lacking))
 
     def failures(self) -> Iterator[tuple[int, str]]:
@@ -592,7 +598,7 @@ class Results:
         if self.passes_by_check is None:
             self.passes_by_check = {}
             for (check, _), (place, event) in self.latest.items():
-                if _check(event).outcome == "passed":
+                if _passed(_check(event)):
                     self.passes_by_check.setdefault(check, []).append((place, event.event_id))
         for check in dict.fromkeys(requires or self.passes_by_check):
             yield from self.passes_by_check.get(check, ())
@@ -608,7 +614,7 @@ class Reviews:
 
     def __init__(self) -> None:
         self.latest: dict[_Reviewer, tuple[int, Event]] = {}
-        self.last_place = -1
+        self.last_place = 0  # before any, since sequences begin at 1
         self.requesting = 0
 
     def copy(self) -> Reviews:
@@ -684,8 +690,9 @@ class Fold:
         # completion claims not made stale so far, by revision and by what _alike says
         self.completing: Said | None = None
         self.evidence = 0  # how often anything changed on which a verdict can rest
-        self.awaits = (0, False)  # whether review is awaited, as of which evidence
-        self.judged = 0  # the evidence on which no completion claim was supported
+        # as of the evidence so far; null or false once it changed
+        self.awaits: bool | None = False  # whether review is awaited
+        self.judged = False  # whether every completion claim was judged, and none supported
         self.owned: set[object] = set()  # values of shared containers that no copy holds
 
     def copy(self) -> Fold:
@@ -729,6 +736,12 @@ class Fold:
             origins = tuple(episode.opened.event_id for episode in self.open.values())
             self.anomalies.append(Anomaly("progress_while_blocked", event.event_id, origins))
 
+    def _note_evidence(self) -> None:
+        """Something changed on which a verdict can rest."""
+        self.evidence += 1
+        self.awaits = None
+        self.judged = False
+
     # Steps 2 and 3: base and terminal states.
 
     def _propose(self, event: Event, place: int, at: int) -> None:
@@ -749,7 +762,7 @@ class Fold:
             self._end(blocker_id, CancelledWithWork(Mark(event.event_id, at)))
         self._make_completions_stale(event)
         self.terminal = ("cancelled", event)
-        self.evidence += 1
+        self._note_evidence()
 
     def _reopen(self, event: Event, place: int, at: int) -> None:
         if self.terminal is None:
@@ -757,7 +770,7 @@ class Fold:
             return
         self.terminal = None
         self.base = ("active", event)
-        self.evidence += 1
+        self._note_evidence()
         stale = Judgement("stale", (event.event_id,))
         if self.completing is not None:
             self.settled[self.completing.place] = stale
@@ -781,7 +794,7 @@ class Fold:
                     Anomaly("revision_reintroduced", event.event_id, (first.event_id,))
                 )
             self.current, self.changed_by = revision, event
-            self.evidence += 1
+            self._note_evidence()
             self.resuming[place] = event.event_id
             self._make_claims_stale(revision, event)
             self._recover(event, at)
@@ -813,18 +826,18 @@ class Fold:
         if check.outcome in DECIDING:
             revision = event.artifact_revision
             if not check.local:
-                self.evidence += 1
+                self._note_evidence()
                 self.all_results.add(event, place, check)
                 if revision is not None:
                     self._own(self.results, revision, Results).add(event, place, check)
-                elif check.outcome == "passed":
+                elif _passed(check):
                     self.unbound_passes[place] = event
             if is_current:
                 self._pass_or_fail(event, place, at, check)
         self._activate(event)
 
     def _pass_or_fail(self, event: Event, place: int, at: int, check: Check) -> None:
-        if check.outcome == "passed" and not check.local:
+        if _passed(check) and not check.local:
             self.resuming[place] = event.event_id
         if self.terminal is not None:
             return
@@ -833,7 +846,7 @@ class Fold:
         if check.outcome in ("passed", "failed") and not repeats:
             self.progress = Progress(event.event_id, at, PROGRESS_CHECK.id)
         self.check_outcome[kind] = check.outcome
-        if check.outcome == "passed" and not check.local:
+        if _passed(check) and not check.local:
             self._recover(event, at)
 
     def _complete_review(self, event: Event, place: int, at: int) -> None:
@@ -842,7 +855,7 @@ class Fold:
         if outcome not in SUBSTANTIVE:
             return
         revision = event.artifact_revision
-        self.evidence += 1
+        self._note_evidence()
         self.all_reviews.add(event, place)
         if revision is not None:
             self._own(self.reviews, revision, Reviews).add(event, place)
@@ -852,7 +865,7 @@ class Fold:
         if self.review_outcome.get(kind) != outcome:
             self.progress = Progress(event.event_id, at, PROGRESS_REVIEW.id)
         self.review_outcome[kind] = outcome
-        if outcome == "changes_requested":
+        if _requests_changes(event):
             self._make_completions_stale(event)
 
     # Step 7: episodes.
@@ -930,7 +943,7 @@ class Fold:
             by = (event.principal, event.artifact_revision)
             self._own(self.requires, by, dict[str, None]).update(dict.fromkeys(requires))
             if (event.principal,) in self.pending.get(event.artifact_revision, {}):
-                self.evidence += 1  # a completion claim may lack more now
+                self._note_evidence()  # a completion claim may lack more now
             if event.artifact_revision == self.current:
                 self._await(requires, place)
 
@@ -960,22 +973,23 @@ class Fold:
 
     def _await(self, requires: tuple[str, ...], place: int) -> None:
         """Note a readiness claim of the current revision."""
-        as_of, awaits = self.awaits
         self.awaited[requires] = place
-        if as_of == self.evidence and not awaits:
-            self.awaits = (as_of, self._is_awaited(requires, place))
+        if self.awaits is not None:
+            self.awaits = self.awaits or self._is_awaited(requires, place)
 
     def _awaits_review(self) -> bool:
-        if self.awaits[0] != self.evidence:
-            any_is = any(self._is_awaited(*awaited) for awaited in self.awaited.items())
-            self.awaits = (self.evidence, any_is)
-        return self.awaits[1]
+        if self.awaits is None:
+            self.awaits = any(self._is_awaited(*awaited) for awaited in self.awaited.items())
+        return self.awaits
 
     def _is_awaited(self, requires: tuple[str, ...], place: int) -> bool:
         """Whether a readiness claim of the current revision is supported and not yet reviewed."""
         results = self.results.get(self.current or "", _NO_RESULTS)
-        reviewed = self.reviews.get(self.current or "", _NO_REVIEWS).last_place
-        return place > reviewed and not results.failed and results.passes(requires)
+        return self._is_unreviewed(place) and not results.failed and results.passes(requires)
+
+    def _is_unreviewed(self, place: int) -> bool:
+        """Whether no review of the current revision decided since."""
+        return place > self.reviews.get(self.current or "", _NO_REVIEWS).last_place
 
     # Step 9: completion.
 
@@ -1002,7 +1016,7 @@ class Fold:
             for claims in alike.values():
                 self.settled.update((claim.place, stale) for claim in claims)
         self.pending = {}
-        self.evidence += 1
+        self._note_evidence()
 
     def _complete_if_supported(self, place: int) -> None:
         """Complete the item by the earliest completion claim that is supported now."""
@@ -1010,12 +1024,12 @@ class Fold:
         # are null, and it is those that name none which evidence can support
         groups = self.pending.get(self.current, {})
         candidates = [claims[0] for claims in groups.values()]
-        if self.judged == self.evidence:  # only what this event itself claims is new
+        if self.judged:  # only what this event itself claims is new
             newest = self.claims[-1]
-            is_new = newest.place == place and newest.rule == COMPLETION.id
+            is_new = newest.place == place and newest.is_completion
             can_be = newest.event.artifact_revision == self.current and place not in self.settled
             candidates = [newest] if is_new and can_be else []
-        self.judged = self.evidence
+        self.judged = True
         supported = [claim for claim in candidates if self._supports(claim.event)]
         if not supported:
             return
@@ -1023,7 +1037,7 @@ class Fold:
         self.settled[claim.place] = self._judge_completion(claim.event)
         self.completing = claim
         self.terminal = ("complete", claim.event)
-        self.evidence += 1
+        self._note_evidence()
         alike = groups[self._alike(claim.event)]
         alike.remove(claim)
         if not alike:
@@ -1032,7 +1046,7 @@ class Fold:
     def _supports(self, event: Event) -> bool:
         """Whether a completion claim that is not stale is supported, with no list made."""
         if event.artifact_revision is None:
-            return self._judge_unversioned(event).verdict == "supported"
+            return self._judge_unversioned(event).is_supported
         results = self.results.get(event.artifact_revision, _NO_RESULTS)
         reviews = self.reviews.get(event.artifact_revision, _NO_REVIEWS)
         if event.artifact_revision != self.current or results.failed or reviews.requesting:
@@ -1087,22 +1101,21 @@ class Fold:
         return None if self.base is None else self.base[0]
 
     def state(self, since: Mark | None) -> Derived:
-        value = self.value()
-        if self.terminal is not None:
-            return Derived(value, since, STATE_TERMINAL.id, (self.terminal[1].event_id,))
-        if value == "blocked":
-            origins = tuple(episode.opened.event_id for episode in self.open.values())
-            return Derived(value, since, BLOCKED.id, origins)
-        if value == "awaiting_review":
-            return Derived(value, since, AWAITING.id, tuple(self._awaiting()))
-        if self.base is None:
-            return Derived(None, None, BASE.id)
-        return Derived(value, since, BASE.id, (self.base[1].event_id,))
+        match self.value():
+            case "complete" | "cancelled" as value if self.terminal is not None:
+                return Derived(value, since, STATE_TERMINAL.id, (self.terminal[1].event_id,))
+            case "blocked" as value:
+                origins = tuple(episode.opened.event_id for episode in self.open.values())
+                return Derived(value, since, BLOCKED.id, origins)
+            case "awaiting_review" as value:
+                return Derived(value, since, AWAITING.id, tuple(self._awaiting()))
+            case value if self.base is not None:
+                return Derived(value, since, BASE.id, (self.base[1].event_id,))
+        return Derived(None, None, BASE.id)
 
     def _awaiting(self) -> Iterator[str]:
-        reviewed = self.reviews.get(self.current or "", _NO_REVIEWS).last_place
         for claim in self.ready:
-            if claim.place > reviewed and self.judge(claim).verdict == "supported":
+            if self._is_unreviewed(claim.place) and self.judge(claim).is_supported:
                 yield claim.event.event_id
 
     def revision(self, since: Mark | None) -> Derived:
@@ -1120,7 +1133,7 @@ class Fold:
         final = self.settled.get(claim.place)
         if final is not None:
             return final
-        if claim.rule == READINESS.id:
+        if isinstance(claim.event.data, ReviewRequest):
             return self._judge_readiness(claim.event)
         return self._judge_completion(claim.event)
 
@@ -1234,6 +1247,10 @@ def _reason(event: Event) -> str | None:
 def _check(event: Event) -> Check:
     assert isinstance(event.data, Check)
     return event.data
+
+
+def _passed(check: Check) -> bool:
+    return check.outcome == "passed"
 
 
 def _requests_changes(event: Event) -> bool:
