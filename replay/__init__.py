@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from replay.errors import FileError, Refusal, ReplayError, UnknownRulesError, UsageError
     from replay.event import Event
     from replay.history import Cutoff, History, Prefix
+    from replay.inquiry import explanation_of
     from replay.projection import Projection, RuleSet
     from replay.timestamps import render
 
@@ -47,6 +48,7 @@ _HOME = {
     "UsageError": "errors",
     "as_document": "api",
     "check_log": "checked",
+    "explanation_of": "inquiry",
     "load": "api",
     "project": "api",
     "render": "timestamps",
@@ -69,6 +71,7 @@ __all__ = [
     "__version__",
     "as_document",
     "check_log",
+    "explanation_of",
     "load",
     "project",
     "render",

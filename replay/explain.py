@@ -37,6 +37,7 @@ from replay.minimal import BUDGET, Part, irredundant
 from replay.projection import Rule, RuleSet
 from replay.questions import Derived
 from replay.reasons.view import Reason
+from replay.report.explanation import explanation_html, explanation_text
 from replay.said import says
 from replay.timestamps import render
 from replay.what_if import Change, changes
@@ -101,6 +102,17 @@ class Explanation(Record, frozen=True):
     def events(self) -> tuple[str, ...]:
         """The ids of the certificate: leaving out any one changes the answer."""
         return tuple(ids(self.why.kept))
+
+    def __str__(self) -> str:
+        return explanation_text(explanation_document(self)).rstrip()
+
+    def _repr_html_(self) -> str:
+        return explanation_html(explanation_document(self))
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        """What IPython prints where there is no HTML."""
+        del cycle  # records hold no cycles
+        printer.text(str(self))
 
 
 def explain(

@@ -9,6 +9,7 @@ from random import Random
 from typing import Any
 
 import jsonschema
+import lxml.html
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -346,13 +347,13 @@ def test_a_refused_log_is_not_explained(capfd: pytest.CaptureFixture[str]) -> No
     assert "REFUSED" in capfd.readouterr().out
 
 
-def test_hostile_ids_are_printed_as_escapes(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
+@pytest.fixture
+def hostile(tmp_path: Path) -> Path:
+    """A log whose names would move a cursor, reorder a line or run a script."""
     log = tmp_path / "hostile.jsonl"
     value = {
         "schema_version": "elapsed/1",
-        "event_id": "\x1b[2Jdone\n<script>",
+        "event_id": "\x1b[2Jdone\n<script>alert(1)</script>",
         "recorded_sequence": 1,
         "recorded_minute": 0,
         "work_id": "W\u202e1",
@@ -360,8 +361,33 @@ def test_hostile_ids_are_printed_as_escapes(
         "artifact_revision": "r\x1b]0;x\x07",
     }
     log.write_text(json.dumps(value) + "\n")
-    assert main(["explain", str(log), "W\u202e1", "--why-not", "complete"]) == 0
+    return log
+
+
+def test_hostile_ids_are_printed_as_escapes(
+    hostile: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["explain", str(hostile), "W\u202e1", "--why-not", "complete"]) == 0
     printed = capfd.readouterr().out
     assert "\x1b" not in printed
     assert "\u202e" not in printed
     assert "r\\x{1b5d303b7807}" in printed
+
+
+def test_markup_in_a_log_is_text_in_a_notebook(hostile: Path) -> None:
+    prefix = replay.load(hostile).until()
+    explanation = replay.explanation_of(
+        prefix, "state", "W\u202e1", rules="coordination/2", why_not="complete"
+    )
+    assert "<script" not in explanation._repr_html_()
+    assert "\u202e" not in explanation._repr_html_()
+
+
+def test_a_notebook_shows_an_explanation_and_a_console_prints_it() -> None:
+    prefix = replay.load(PAPER).until()
+    explanation = replay.explanation_of(prefix, "state", "W1", rules="coordination/2")
+    page = lxml.html.fragment_fromstring(explanation._repr_html_())
+    assert page.get("role") == "region"
+    rows = [row.text_content() for row in page.iter("tr")]
+    assert [row[:2] for row in rows[1:]] == ["e6", "e7", "e8"]
+    assert str(explanation).startswith("paper-nine-events.jsonl\nW1: state is awaiting_review")

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from replay.report.board import Document, file_name
+from replay.report.markup import box, paragraph, table
 from replay.report.safe import columns
 from replay.report.words import (
     NBSP,
@@ -31,22 +32,54 @@ def explanation_text(document: Document, *, colour: bool = False, width: int = 8
     return "".join(f"{line.replace(NBSP, ' ').rstrip()}\n" for line in lines)
 
 
+def explanation_html(document: Document) -> str:
+    """The same for a notebook's output cell."""
+    events = document["why"]["events"]
+    parts = []
+    for text, is_certificate in _prose(document):
+        parts.append(paragraph(text.replace(NBSP, " ")))
+        if is_certificate and events:
+            parts.append(table("It stands on", ("event", "recorded", "says"), _rows(events)))
+    return box("explanation", parts)
+
+
+def _rows(events: Sequence[Document]) -> Iterator[tuple[str, str, str]]:
+    for event in events[:_SHOWN]:
+        words = (ident(event["event_id"]), time_words(event["time"]), prose(event["says"], 200))
+        first, second, third = (word.replace(NBSP, " ") for word in words)
+        yield first, second, third
+    if len(events) > _SHOWN:
+        yield f"{_SHOWN} of {len(events)} shown", "", ""
+
+
 def _paragraphs(document: Document) -> Iterator[tuple[str, str, str]]:
     """Each paragraph with the indent of its first line and of the others."""
-    yield _answer(document), "", "  "
-    rule = document["rule"]
-    if rule is None:
-        yield "no rule judges this: it is what the log has", "  ", "    "
-    else:
-        yield f"rule {ident(rule['id'])}: {prose(rule['sentence'], 400)}", "  ", "    "
-    yield _stands_on(document["why"]), "  ", "    "
     events = document["why"]["events"]
-    for event, name in zip(events[:_SHOWN], _aligned(events[:_SHOWN]), strict=True):
-        yield f"{name} {time_words(event['time'])}: {prose(event['says'], 200)}", "    ", "      "
-    if len(events) > _SHOWN:
-        yield f"{_SHOWN} of {len(events)} shown", "    ", "      "
+    for number, (text, is_certificate) in enumerate(_prose(document)):
+        yield text, "  " if number else "", "    " if number else "  "
+        if is_certificate:
+            yield from ((line, "    ", "      ") for line in _listed(events))
+
+
+def _prose(document: Document) -> Iterator[tuple[str, bool]]:
+    """Each paragraph, and whether it is the one that introduces the certificate."""
+    yield _answer(document), False
+    rule = document["rule"]
+    if rule is not None:
+        yield f"rule {ident(rule['id'])}: {prose(rule['sentence'], 400)}", False
+    elif not document["answer"]["undetermined_by"]:
+        yield "no rule judges this: it is what the log has", False
+    yield _stands_on(document["why"]), True
     if document["why_not"] is not None:
-        yield from _why_not(document["why_not"])
+        yield from ((text, False) for text in _why_not(document["why_not"]))
+
+
+def _listed(events: Sequence[Document]) -> Iterator[str]:
+    shown = events[:_SHOWN]
+    for event, name in zip(shown, _aligned(shown), strict=True):
+        yield f"{name} {time_words(event['time'])}: {prose(event['says'], 200)}"
+    if len(events) > _SHOWN:
+        yield f"{_SHOWN} of {len(events)} shown"
 
 
 def _answer(document: Document) -> str:
@@ -93,13 +126,12 @@ def _aligned(events: Sequence[Document]) -> list[str]:
     return [name + NBSP * (longest - columns(name)) for name in names]
 
 
-def _why_not(why_not: Document) -> Iterator[tuple[str, str, str]]:
-    yield prose(why_not["sentence"], 2000), "  ", "    "
+def _why_not(why_not: Document) -> Iterator[str]:
+    yield prose(why_not["sentence"], 2000)
     held = why_not["held"]
     if held is not None:
-        yield f"it was, from {ident(held['from'])} until {ident(held['until'])}", "  ", "    "
-    for change in why_not["changes"]:
-        yield _change(change), "  ", "    "
+        yield f"it was, from {ident(held['from'])} until {ident(held['until'])}"
+    yield from map(_change, why_not["changes"])
 
 
 def _change(change: Document) -> str:
