@@ -206,7 +206,7 @@ class Links:
             return "link_other_item"
         if target is event:
             return "link_self"
-        return "link_forward" if target.recorded_sequence > event.recorded_sequence else None
+        return "link_forward" if _is_recorded_later(target, event) else None
 
     def citation_fault(self, event: Event, target_id: str) -> str | None:
         """The same for an entry of `causes` or `evidence_refs`."""
@@ -218,7 +218,7 @@ class Links:
         place, cited = self.place(event), self.place(target)
         if cited == place:
             return "link_self"
-        late = target.recorded_sequence > event.recorded_sequence or cited > place
+        late = _is_recorded_later(target, event) or cited > place
         return "link_forward" if late else None
 
     def cited_places(self, event: Event, refs: Iterable[str]) -> set[int]:
@@ -446,7 +446,7 @@ class Checkpoints:
     """
 
     SPACING = 40  # versions between two copies, at least; a test makes it smaller
-    LATEST: Final = 4  # are kept as they were taken; of the others one at twice the distance
+    MOST: Final = 16  # copies that are kept
 
     def __init__(self, links: Links) -> None:
         self.start = Fold(links)
@@ -458,20 +458,14 @@ class Checkpoints:
         """Count a version that was read, and copy the fold once in a while."""
         self.read += 1
         if self.read >= self.due:
-            self.taken = [*reversed([*self._kept()])]
             self.taken.append((self.read, place, fold.copy()))
+            if len(self.taken) > self.MOST:
+                del self.taken[: self.MOST // 2 : 2]  # of the older half, every other one
             self._expect_next()
 
     def _expect_next(self) -> None:
         last = self.taken[-1][0] if self.taken else 0
         self.due = last + max(self.SPACING, last // 64)
-
-    def _kept(self) -> Iterator[tuple[int, int, Fold]]:
-        distance = 0
-        for index, taken in enumerate(reversed(self.taken)):
-            if index < self.LATEST or self.read - taken[0] >= 2 * distance:
-                distance = self.read - taken[0]
-                yield taken
 
     def before(self, place: int) -> tuple[Fold, int]:
         """The latest fold that had not reached the place, and how many versions it had read."""
@@ -786,10 +780,11 @@ class Fold:
         revision = event.artifact_revision
         assert revision is not None  # the contract requires it of this class
         first = self.announced.setdefault(revision, event)
-        if first is event and self.terminal is None:
+        is_first = first is event
+        if is_first and self.terminal is None:
             self.progress = Progress(event.event_id, at, PROGRESS_REVISION.id)
         if revision != self.current:
-            if first is not event:
+            if not is_first:
                 self.anomalies.append(
                     Anomaly("revision_reintroduced", event.event_id, (first.event_id,))
                 )
@@ -1049,7 +1044,7 @@ class Fold:
             return self._judge_unversioned(event).is_supported
         results = self.results.get(event.artifact_revision, _NO_RESULTS)
         reviews = self.reviews.get(event.artifact_revision, _NO_REVIEWS)
-        if event.artifact_revision != self.current or results.failed or reviews.requesting:
+        if results.failed or reviews.requesting:
             return False
         return results.passes(self.requires.get((event.principal, event.artifact_revision), {}))
 
@@ -1227,6 +1222,10 @@ def _in_order(anomalies: Iterable[Anomaly], visible: Mapping[str, Event]) -> tup
             key=lambda a: (visible[a.event_id].recorded_sequence, a.code, a.related),
         )
     )
+
+
+def _is_recorded_later(event: Event, than: Event) -> bool:
+    return event.recorded_sequence > than.recorded_sequence
 
 
 def _by_place(results: Iterable[tuple[int, str]]) -> tuple[str, ...]:
