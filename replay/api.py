@@ -32,12 +32,13 @@ def project(prefix: Prefix, *, rules: str) -> Projection:
     The caller names the rules; there is no latest.  Raises `UnknownRulesError`.
     """
     projection = register.named(rules).project(_prefix(prefix))
-    _note_basis(projection)
+    _note_origin(projection, prefix)
     return projection
 
 
-def _note_basis(projection: Projection) -> None:
-    """Beside items and episodes, so that each can be shown alone with its times."""
+def _note_origin(projection: Projection, prefix: Prefix) -> None:
+    """Beside the records, so that each can be shown with its times, and drawn."""
+    projection.__dict__["prefix"] = prefix
     for record in (*projection.items, *projection.episodes):
         record.__dict__["time_basis"] = projection.facts.basis
 

@@ -48,7 +48,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except SystemExit as stop:  # argparse has printed help, the version or a usage message
         return stop.code if isinstance(stop.code, int) else 2
     except (FileError, OracleError, UsageError) as error:
-        terminal.say(str(error))
+        terminal.say_problem(error, str(error), debug=debug)
         return 2
     except KeyboardInterrupt:
         terminal.say("interrupted")
@@ -131,13 +131,24 @@ def _check(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--oracle", metavar="FILE", help="authored answers (default: NAME.oracle.json beside LOG)"
     )
+    parser.add_argument(
+        "--log",
+        metavar="FILE",
+        help="LOG is a recorded document (.json): its log (default: as it is named, beside it)",
+    )
+    parser.set_defaults(default_rules=DEFAULT_RULES)
     _add_view(parser, formats=("text", "json", "junit", "sarif"))
 
 
 def _project(parser: argparse.ArgumentParser) -> None:
     _add_logs(parser)
     parser.add_argument(
-        "-o", "--output", metavar="DIR", help="write every table as Parquet; print no answers"
+        "-o", "--output", metavar="DIR", help="write every table to DIR; print no answers"
+    )
+    parser.add_argument(
+        "--tables",
+        choices=("parquet", "csv"),
+        help="with -o: as what (default: parquet); csv guards formulas",
     )
     _add_view(parser)
 
@@ -148,6 +159,99 @@ def _timeline(parser: argparse.ArgumentParser) -> None:
         "--work", action="append", metavar="ID", help="only this work item; may be repeated"
     )
     _add_view(parser)
+
+
+def _diff(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "logs",
+        nargs="+",
+        metavar="LOG",
+        help="one log, two logs, or two recorded documents (.json)",
+    )
+    parser.add_argument(
+        "--rules",
+        action="append",
+        metavar="ID",
+        help=f"rule set (default: {DEFAULT_RULES}); of one log twice",
+    )
+    parser.set_defaults(default_rules=DEFAULT_RULES, segments=False, recover=False)
+    _add_limits(parser)
+    _add_at(parser)
+    _add_format(parser)
+
+
+def _bisect(parser: argparse.ArgumentParser) -> None:
+    _add_logs(parser)
+    parser.add_argument(
+        "--question",
+        required=True,
+        metavar="QUESTION",
+        help="one of those that replay questions prints",
+    )
+    parser.add_argument(
+        "--work", metavar="ID", help="the work item; without, events that name none"
+    )
+    parser.add_argument("--of", metavar="OF", help="what it is asked of: an event, a check, a code")
+    parser.add_argument(
+        "--value",
+        metavar="VALUE",
+        help="say from when to when this was the answer; null is nothing, undetermined not covered",
+    )
+    _add_view(parser)
+
+
+def _explain(parser: argparse.ArgumentParser) -> None:
+    _add_logs(parser, nargs=1)
+    parser.add_argument(
+        "work", nargs="?", metavar="WORK", help="the work item; without, events that name none"
+    )
+    parser.add_argument(
+        "--why",
+        default="state",
+        metavar="QUESTION",
+        help="the question, of those that replay questions prints (default: state)",
+    )
+    parser.add_argument("--of", metavar="OF", help="what it is asked of: an event, a check, a code")
+    parser.add_argument(
+        "--why-not", metavar="ANSWER", help="say why this is not the answer, and what would make it"
+    )
+    _add_view(parser)
+
+
+def _shrink(parser: argparse.ArgumentParser) -> None:
+    _add_logs(parser)
+    parser.add_argument("-o", "--output", required=True, metavar="OUT", help="the smallest log")
+    parser.add_argument(
+        "--keep",
+        required=True,
+        metavar="WHAT",
+        help="a question, of those that replay questions prints; or anomaly (of any item, or of"
+        " --work), disagreement (with the oracle), difference (of two rule sets), or refusal",
+    )
+    parser.add_argument("--work", metavar="ID", help="the work item")
+    parser.add_argument(
+        "--of",
+        metavar="OF",
+        help="what is asked of: an event, a check, a code; of a disagreement, the answer's id",
+    )
+    parser.add_argument(
+        "--oracle", metavar="FILE", help="authored answers (default: NAME.oracle.json beside LOG)"
+    )
+    parser.add_argument(
+        "--rules",
+        action="append",
+        metavar="ID",
+        help=f"rule set (default: {DEFAULT_RULES}); of a difference twice",
+    )
+    parser.set_defaults(default_rules=DEFAULT_RULES)
+    parser.add_argument(
+        "--effort", type=_positive, default=1, metavar="N", help="look N times as long (default: 1)"
+    )
+    parser.add_argument(
+        "--no-oracle", action="store_true", help="write no OUT.oracle.json beside OUT"
+    )
+    _add_at(parser)
+    _add_format(parser)
 
 
 def _view(parser: argparse.ArgumentParser) -> None:
@@ -185,7 +289,11 @@ def _import(parser: argparse.ArgumentParser) -> None:
         "--path", metavar="FILE", help="the file to read in a repository, where it is not fixed"
     )
     parser.add_argument(
-        "--recorded", metavar="FILE", help="receipt times of the lines of a bare messages file"
+        "--recorded",
+        metavar="FILE",
+        help="receipt times of a bare file: for each of its lines that is not blank one JSON"
+        ' object {"recorded_sequence": 1, "line": 1, "recorded_at": "2026-05-01T09:00:00Z",'
+        ' "id": "m1"}, where id is what that line has as its own',
     )
     _add_debug(parser)
 
@@ -216,6 +324,10 @@ COMMANDS: Final[dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]]
     "check": ("compare what a log shows with its oracle", _check),
     "project": ("print every derived answer at a cutoff", _project),
     "timeline": ("print from when to when each derived answer held", _timeline),
+    "diff": ("say which answers differ, and at which event they first did", _diff),
+    "bisect": ("say at which event an answer became what it is", _bisect),
+    "explain": ("say why an answer is what it is, and why it is not another", _explain),
+    "shrink": ("write a smallest log that still shows something", _shrink),
     "view": ("write one self-contained page that shows what happened", _view),
     "merge": ("unite clones of one log, refusing conflicts", _merge),
     "import": ("turn a foreign record into a log", _import),
@@ -226,10 +338,10 @@ COMMANDS: Final[dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]]
 }
 
 
-def _add_logs(parser: argparse.ArgumentParser) -> None:
+def _add_logs(parser: argparse.ArgumentParser, nargs: int | str = "+") -> None:
     parser.add_argument(
         "logs",
-        nargs="+",
+        nargs=nargs,
         metavar="LOG",
         help="a .jsonl, .jsonl.gz or .jsonl.zst file, a directory of them, or - for standard input",
     )
@@ -261,6 +373,10 @@ def _add_cutoff(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--rules", default=DEFAULT_RULES, metavar="ID", help=f"rule set (default: {DEFAULT_RULES})"
     )
+    _add_at(parser)
+
+
+def _add_at(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--at-sequence", type=_sequence, metavar="N", help="see events up to this sequence"
     )
@@ -277,7 +393,7 @@ def _add_cutoff(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_debug(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--debug", action="store_true", help="show where a fault of ours happened")
+    parser.add_argument("--debug", action="store_true", help="show where a fault happened")
 
 
 def _add_format(parser: argparse.ArgumentParser, formats: Sequence[str] = ("text", "json")) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from replay import files, terminal
-from replay.errors import FileError, OracleError, Refusal, UsageError, quoted
+from replay.errors import FileError, OracleError, Refusal, RulesError, UsageError, quoted
 from replay.history import History, admit
 from replay.inputs import (
     REFUSED,
@@ -37,8 +37,11 @@ def check(arguments: Namespace) -> int:
     """`replay check`."""
     from replay.check import check_document, check_log
     from replay.oracle import At
+    from replay.rechecking import is_asked, recheck
     from replay.rules import named
 
+    if is_asked(arguments):
+        return recheck(arguments)
     named(arguments.rules)  # an unknown rule set is said before anything is read
     at = At(arguments.at_sequence, arguments.at_time, arguments.at_minute)
     taken: Taken = {}
@@ -69,7 +72,7 @@ def check(arguments: Namespace) -> int:
             if for_ci:
                 origins.append(origin_of(path, oracle, log, taken))
         except (FileError, OracleError, UsageError) as error:
-            terminal.say(about(path, error))
+            terminal.say_problem(error, about(path, error), debug=arguments.debug)
             problems.append((refused_of(taken) or path, about(path, error)))
     document: Any = check_document(results, others=[2] * len(problems))
     _print_check(arguments.format, document, oracles, origins, problems)
@@ -118,13 +121,15 @@ def project(arguments: Namespace) -> int:
     named(arguments.rules)
     if arguments.output is not None:
         return _tabulate(arguments)
+    if arguments.tables is not None:
+        raise UsageError("--tables says what -o DIR writes: give both, or --format")
     logs: list[Any] = []
     statuses = []
     for path, read in logs_of(arguments):
         try:
             log = _projected(admitted(read), arguments)
         except (FileError, UsageError) as error:
-            terminal.say(about(path, error))
+            terminal.say_problem(error, about(path, error), debug=arguments.debug)
             statuses.append(2)
             continue
         statuses.append(0 if log["projection"] and log["projection"]["input"]["complete"] else 3)
@@ -180,32 +185,44 @@ def _tabulate(arguments: Namespace) -> int:
     inputs = paths_of(arguments.logs)
     places = folders(arguments.output, [path for path, _ in logs])
     for folder in places:
-        for file in files_of(folder, (*PROJECTED, *GROWN)).values():
+        for file in files_of(folder, (*PROJECTED, *GROWN), arguments.tables or "parquet"):
             refuse_overwriting(file, inputs)
     statuses = []
+    written: list[str] = []
     for (path, read), folder in zip(logs, places, strict=True):
         try:
-            statuses.append(_write_tables(admitted(read), folder, arguments))
+            log = admitted(read)
+            if isinstance(log, Refusal):
+                statuses.append(REFUSED)
+                continue
+            written.append(_write_tables(log, folder, arguments))
+            statuses.append(0 if log.input.complete else REFUSED)
         except (FileError, UsageError) as error:
-            terminal.say(about(path, error))
+            terminal.say_problem(error, about(path, error), debug=arguments.debug)
             statuses.append(2)
+    _say_written(arguments.output, written, of=len(places))
     return most_urgent(statuses)
 
 
-def _write_tables(log: History | Refusal, folder: str, arguments: Namespace) -> int:
+def _say_written(output: str, written: Sequence[str], *, of: int) -> None:
+    if of > 1:
+        folders = f"tables of {len(written)} of {of} logs, each in a folder log=NAME"
+        terminal.say(f"{output}: {folders}")
+    elif written:
+        terminal.say(f"{output}: rows: {written[0]}")
+
+
+def _write_tables(log: History, folder: str, arguments: Namespace) -> str:
+    """Writes the tables of a log; how many rows each has, in words."""
     from replay.rules import named
-    from replay.table_files import write
-    from replay.tables import every_table, parquet
+    from replay.table_files import contents, write
+    from replay.tables import every_table
     from replay.timeline import timeline as grown
 
-    if isinstance(log, Refusal):
-        return REFUSED
     prefix, rule_set = prefix_of(log, arguments), named(arguments.rules)
     tables = every_table(rule_set.project(prefix), grown(prefix, rule_set))
-    write(folder, {name: parquet(table) for name, table in tables.items()})
-    rows = ", ".join(f"{table.num_rows} {name}" for name, table in tables.items())
-    terminal.say(f"{folder}: rows: {rows}")
-    return 0 if log.input.complete else REFUSED
+    write(folder, contents(tables, arguments.tables or "parquet"))
+    return ", ".join(f"{name} {table.num_rows}" for name, table in tables.items())
 
 
 def _projections(logs: Sequence[Any], status: int) -> dict[str, Any]:
@@ -329,11 +346,20 @@ def rules(arguments: Namespace) -> int:
     """`replay rules`."""
     from replay.document import rules_document
     from replay.report.text import rules_text
-    from replay.rules import known, named
+    from replay.rules import known, named, refused
 
-    ids = known() if arguments.id is None else (arguments.id,)
-    _print(arguments, rules_document([named(id_) for id_ in ids]), rules_text)
-    return 0
+    found, problems = [], [] if arguments.id else [*refused()]
+    for error in problems:
+        terminal.say(str(error))
+    for id_ in known() if arguments.id is None else (arguments.id,):
+        try:
+            found.append(named(id_))
+        except RulesError as error:  # of one that is installed, which is no reason to hide others
+            problems.append(error)
+            terminal.say_problem(error, str(error), debug=arguments.debug)
+    if found:
+        _print(arguments, rules_document(found), rules_text)
+    return 2 if problems else 0
 
 
 def questions(arguments: Namespace) -> int:
@@ -352,7 +378,8 @@ def questions(arguments: Namespace) -> int:
 
 def demo(arguments: Namespace) -> int:
     """`replay demo`: each command as it is typed, and its own output."""
-    from replay.demo import FILES, NEXT, STEPS, copy
+    from replay.demo import FILES, NEXT, STEPS, copy, python
+    from replay.report.safe import shown
 
     directory = arguments.directory
     terminal.say(f"{directory}: {copy(directory)} of {len(FILES)} fixtures were new")
@@ -365,6 +392,8 @@ def demo(arguments: Namespace) -> int:
             return status or FAULT
     more = "".join(f"{_prompt(step.arguments(directory))}  {step.sentence}\n" for step in NEXT)
     terminal.write_text(f"More to try; replay --help lists every command:\n\n{more}")
+    lines = "".join(f"  {shown(line)}\n" for line in python(directory))
+    terminal.write_text(f"\nAnd in a notebook, a picture of the states:\n\n{lines}")
     return 0
 
 
@@ -390,10 +419,42 @@ def view(arguments: Namespace) -> int:
     return write_page(arguments)
 
 
+def diff(arguments: Namespace) -> int:
+    """`replay diff`."""
+    from replay.differing import diff as run
+
+    return run(arguments)
+
+
+def bisect(arguments: Namespace) -> int:
+    """`replay bisect`."""
+    from replay.differing import bisect as run
+
+    return run(arguments)
+
+
+def explain(arguments: Namespace) -> int:
+    """`replay explain`."""
+    from replay.explaining import explain as run
+
+    return run(arguments)
+
+
+def shrink(arguments: Namespace) -> int:
+    """`replay shrink`."""
+    from replay.shrinking import shrink as run
+
+    return run(arguments)
+
+
 RUN: Final[dict[str, Callable[[Namespace], int]]] = {
     "check": check,
     "project": project,
     "timeline": timeline,
+    "diff": diff,
+    "bisect": bisect,
+    "explain": explain,
+    "shrink": shrink,
     "view": view,
     "merge": merge,
     "import": import_,

@@ -7,6 +7,7 @@ is there already stays as it is, and where it differs nothing is copied at all.
 
 from __future__ import annotations
 
+import json
 import os
 from importlib.resources import files as resources
 from importlib.resources.abc import Traversable
@@ -29,36 +30,41 @@ FILES: Final = (
 
 
 class Step(NamedTuple):
-    """A command on a fixture, what to look for in its output, and how it ends."""
+    """A command on a fixture, what to look for in its output, and how it ends.
+
+    `output` is the file that it writes, if any.
+    """
 
     command: str
     file: str
     options: tuple[str, ...]
     sentence: str
     status: int
+    output: str = ""
 
     def arguments(self, directory: str) -> list[str]:
         """What follows `replay` on the command line, with the fixtures in `directory`."""
         # a folder whose name begins like an option is still a path
         base = os.path.join(os.curdir, directory) if directory.startswith("-") else directory
-        return [self.command, _place(base, self.file), *self.options]
+        output = ["-o", _place(base, self.output)] if self.output else []
+        return [self.command, _place(base, self.file), *self.options, *output]
 
 
 STEPS: Final = (
     Step(
-        "check",
-        "cases/paper-nine-events.jsonl",
-        (),
-        "Derive what a log of nine events shows, and compare it with the answers that somebody"
-        " worked out by hand: every time has its event.",
-        0,
-    ),
-    Step(
         "project",
         "cases/paper-nine-events.jsonl",
         ("--at-sequence", "5", "--at-minute", "9"),
-        "Ask what an observer knew at minute 9, before the repair: the blocker is open, and"
-        " its six minutes are a lower bound.",
+        "Ask what an observer of a blocked agent knew at minute 9: the blocker is open, its six"
+        " minutes are a lower bound, and every time has its event.",
+        0,
+    ),
+    Step(
+        "check",
+        "cases/false-success-claim.jsonl",
+        (),
+        "Compare what a log shows with the answers that somebody worked out by hand: it says"
+        " ready, and the evidence contradicts it.",
         0,
     ),
     Step(
@@ -72,9 +78,20 @@ STEPS: Final = (
 )
 NEXT: Final = (
     Step("timeline", "cases/retracted-typo.jsonl", (), "from when to when each answer held", 0),
-    Step("check", "cases/false-success-claim.jsonl", (), "claims that the evidence refutes", 0),
+    Step("check", "cases/paper-nine-events.jsonl", (), "nine events in full, answer by answer", 0),
+    Step("view", "cases/retracted-typo.jsonl", (), "a page to open", 0, "retracted-typo.html"),
 )
 """Commands to try afterwards, and what they show."""
+
+
+def python(directory: str) -> tuple[str, ...]:
+    """Three lines that draw the states of the nine events in a notebook."""
+    path = _place(directory, "cases/paper-nine-events.jsonl")
+    return (
+        "import replay",
+        f"history = replay.load({json.dumps(path, ensure_ascii=False)})",
+        'replay.timeline_of(history.until(), rules="coordination/2")',
+    )
 
 
 def copy(directory: str) -> int:

@@ -1,23 +1,44 @@
 """Results as a notebook shows them: records to documents, documents to HTML or lines.
 
 A record's times are nanoseconds on its log's time basis, which is no part of the record.
-`replay.project` and `History.board` note it beside items and episodes; a copy, or a record
-that came another way, has none, and is shown with its events and without its times.
+`replay.project` and `History.board` note it beside items and episodes, and what they saw
+beside the projection; a copy, or a record that came another way, has neither, and is shown
+with its events, without its times and without a picture.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from replay.document import Json, episode_document, item_document, projection_document
 from replay.event import TimeBasis
 from replay.projection import Episode, Item, Projection
 from replay.report import notebook
 from replay.rules import named
+from replay.timeline import Timeline, timeline, timeline_document
+
+MAX_DRAWN: Final = 2000
+"""Visible events up to which a projection shows how its states came about."""
+MAX_PROJECTED: Final = 200
+"""The same where the rules do not say what changes, and each event is projected."""
 
 
 def projection_html(projection: Projection) -> str:
-    return notebook.projection_html(_document(projection))
+    return notebook.projection_html(_document(projection), _history(projection))
+
+
+def timeline_html(line: Timeline) -> str:
+    return notebook.timeline_html(timeline_document(line, named(line.rules)))
+
+
+def _history(projection: Projection) -> dict[str, Json] | None:
+    """The timeline that led to a projection; null where it is not known, or long in making."""
+    prefix, rule_set = projection.prefix, named(projection.rules)
+    if prefix is None or len(prefix.events) > MAX_DRAWN:
+        return None
+    if rule_set.grow is None and not (rule_set.items_alone and len(prefix.events) <= MAX_PROJECTED):
+        return None
+    return timeline_document(timeline(prefix, rule_set), rule_set)
 
 
 def projection_text(projection: Projection) -> str:

@@ -167,6 +167,24 @@ class UnknownRulesError(UsageError):
         return f"no rule set {self.rules!r}; known: {', '.join(self.known)}"
 
 
+class RulesError(UsageError):
+    """A rule set of somebody's own that cannot be used, or that answered what is no answer.
+
+    `where` is the entry point that registers it, or the part of what it answered.
+    """
+
+    def __init__(self, rules: str, *, where: str, expected: str, found: str) -> None:
+        self.rules = rules
+        self.where = where
+        self.expected = expected
+        self.found = found
+        super().__init__(rules, where, expected, found)
+
+    def __str__(self) -> str:
+        where, expected, found = _said(self.where), _said(self.expected), _said(self.found)
+        return f"rule set {self.rules!r}: {where}: expected {expected}, found {found}"
+
+
 class OracleError(ReplayError):
     """An oracle file that is not an oracle document."""
 

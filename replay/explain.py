@@ -40,7 +40,7 @@ from replay.reasons.view import Reason
 from replay.report.explanation import explanation_html, explanation_text
 from replay.said import says
 from replay.timestamps import render
-from replay.what_if import Change, changes
+from replay.what_if import Change, Held, changes
 from replay.why_not import is_answer, reasons, wanted_of
 
 _RULE_OF: Final = {
@@ -65,16 +65,19 @@ _RULE_OF_ANOMALY: Final = {
 }
 
 
-class WhyNot(Record, frozen=True):
-    """Why an answer is not the wanted one.
+_READ_ALOUD: Final = 4
 
-    `held` are events at which it was, as the log grew, the latest: from, and to where it
-    ended; null where it never was.
-    """
+
+def _and_more(more: int) -> list[str]:
+    return [f"and {more} more such reason{'s'[: more > 1]}"] if more else []
+
+
+class WhyNot(Record, frozen=True):
+    """Why an answer is not the wanted one, when it last was, and what would make it so."""
 
     wanted: str
     holds: bool
-    held: tuple[Event, Event] | None
+    held: Held
     reasons: tuple[Reason, ...]
     changes: tuple[Change, ...]
 
@@ -83,10 +86,13 @@ class WhyNot(Record, frozen=True):
         """`complete? not yet: ...`, to be read aloud."""
         if self.holds:
             return f"{self.wanted}? yes, that is the answer"
-        so_far = "not yet" if self.held is None else "no longer"
-        if any(reason.kind in ("never", "undetermined") for reason in self.reasons):
+        so_far = "no longer" if self.held.until is not None else "not yet"
+        never = any(reason.kind in ("never", "undetermined") for reason in self.reasons)
+        if never or not self.held.looked:
             so_far = "no"
-        return f"{self.wanted}? {so_far}: {'; '.join(r.sentence for r in self.reasons)}"
+        said = [reason.sentence for reason in self.reasons[:_READ_ALOUD]]
+        more = len(self.reasons) - len(said)
+        return f"{self.wanted}? {so_far}: {'; '.join([*said, *_and_more(more)])}"
 
 
 class Explanation(Record, frozen=True):
@@ -177,11 +183,12 @@ def _rule(rule_set: RuleSet, asked: Asked, answer: Derived) -> Rule | None:
 
 def _why_not(asking: Asking, answer: Derived, wanted: str, budget: int) -> WhyNot:
     if is_answer(asking.asked, answer, wanted):
-        return WhyNot(wanted, True, None, (), ())
+        return WhyNot(wanted, True, Held(), (), ())
     part = Prefix(asking.events, asking.prefix.facts)
     document = projection_document(asking.rule_set.project(part), asking.rule_set)
     found = reasons(asking, document, answer, wanted)
-    held, changed = changes(asking, wanted, budget)
+    named = [event_id for reason in found for event_id in reason.events]
+    held, changed = changes(asking, wanted, named, budget // 6)
     return WhyNot(wanted, False, held, tuple(found), tuple(changed))
 
 
@@ -233,11 +240,15 @@ def _event_document(event: Event, basis: TimeBasis) -> dict[str, Json]:
 def _why_not_document(why_not: WhyNot | None) -> dict[str, Json] | None:
     if why_not is None:
         return None
-    held = why_not.held
+    first, until = why_not.held.first, why_not.held.until
     return {
         "wanted": why_not.wanted,
         "holds": why_not.holds,
-        "held": None if held is None else {"from": held[0].event_id, "until": held[1].event_id},
+        "held": {
+            "from": None if first is None else first.event_id,
+            "until": None if until is None else until.event_id,
+            "looked": why_not.held.looked,
+        },
         "sentence": why_not.sentence,
         "reasons": [reason.document() for reason in why_not.reasons],
         "changes": [

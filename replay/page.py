@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from argparse import Namespace
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from replay import files, terminal
 from replay.errors import FileError, Refusal, UsageError
@@ -23,8 +23,14 @@ from replay.inputs import (
 )
 
 if TYPE_CHECKING:
+    from replay.asking import Asked
     from replay.event import Event
+    from replay.projection import Projection, RuleSet
     from replay.report.view import Line, Losses
+    from replay.report.view_why import Asking, Certificate, Certificates
+
+_FOLDS: Final = 60_000  # events folded in search of certificates: a second or so
+_FOLDS_EACH: Final = 10_000
 
 
 def view(arguments: Namespace) -> int:
@@ -48,8 +54,9 @@ def view(arguments: Namespace) -> int:
     prefix = prefix_of(log, arguments)
     raw = _raw_lines(paths, log)
     rules: Any = rules_document([rule_set])
+    projection = rule_set.project(prefix)
     found = page(
-        projection_document(rule_set.project(prefix), rule_set),
+        projection_document(projection, rule_set),
         timeline_document(grown(prefix, rule_set), rule_set),
         rules["rules"][0],
         _lines_of(prefix, raw),
@@ -60,6 +67,8 @@ def view(arguments: Namespace) -> int:
             bytes=arguments.max_bytes or DEFAULT_MAX_BYTES,
             items=arguments.max_items or DEFAULT_MAX_ITEMS,
         ),
+        asking=_asking(arguments, None if raw is None else log),
+        certificates=_certificates(prefix, rule_set, projection),
     )
     with files.write_atomically(arguments.output) as file:
         file.write(found.html)
@@ -95,6 +104,81 @@ def _lines_of(prefix: Prefix, raw: bytes | None) -> list[Line]:
         )
 
     return [*map(line, prefix.events)]
+
+
+def _asking(arguments: Namespace, log: History | None) -> Asking:
+    """How `replay explain` is asked about this log; null where it is no one file."""
+    from replay.report.view_why import Asking, shell_word
+
+    options = [f"--rules {shell_word(arguments.rules)}"]
+    if log is not None and not log.input.complete:
+        options.append("--recover")
+    options += [
+        f"--max-{name} {value}"
+        for name in ("line", "nesting", "id")
+        if (value := getattr(arguments, f"max_{name}")) is not None
+    ]
+    cutoff = [
+        f"--at-{name} {shell_word(str(value))}"
+        for name in ("sequence", "time", "minute")
+        if (value := getattr(arguments, f"at_{name}")) is not None
+    ]
+    name = None if log is None else shell_word(log.input.name)
+    return Asking(name, " ".join(options), " ".join(cutoff))
+
+
+def _certificates(prefix: Prefix, rule_set: RuleSet, projection: Projection) -> Certificates:
+    """Why each item is in its state, then why each claim is judged so, until the work is enough.
+
+    What is counted is events folded, so the same log has the same certificates everywhere.
+    """
+    from msgspec.structs import replace
+
+    from replay.asking import Asked
+    from replay.history import Prefix
+    from replay.report.view_why import Certificates
+
+    folded = 0
+
+    def project(part: Prefix) -> Projection:
+        nonlocal folded
+        folded += len(part.events) + 1
+        return rule_set.project(part)
+
+    counting = replace(rule_set, project=project)
+    own: dict[str | None, list[Event]] = {}
+    for event in prefix.events if rule_set.items_alone else ():
+        own.setdefault(event.work_id, []).append(event)
+    states = [Asked("state", item.work_id) for item in projection.items]
+    claims = [Asked("claim", claim.work_id, claim.event_id) for claim in projection.claims]
+    found: list[Certificate] = []
+    counts: list[str] = []
+    for what, questions in (("states", states), ("claims", claims)):
+        asked = 0
+        for question in questions:
+            events = own.get(question.work_id, prefix.events)
+            # the first looks are at all of an item's events; further ones, at ever fewer
+            if folded + 3 * len(events) > _FOLDS:
+                break
+            asked += 1
+            found += _certificate(Prefix(tuple(events), prefix.facts), counting, question)
+        if questions:
+            counts.append(f"{asked} of {len(questions)} {what}")
+    return Certificates(tuple(found), tuple(counts))
+
+
+def _certificate(prefix: Prefix, rule_set: RuleSet, asked: Asked) -> list[Certificate]:
+    """The certificate, if any event is needed for the answer."""
+    from replay.asking import Asking
+    from replay.explain import certificate
+    from replay.report.view_why import Certificate
+
+    asking = Asking(prefix, rule_set, asked)
+    part = certificate(asking, asking.answer(), budget=_FOLDS_EACH)
+    if not part.kept:
+        return []
+    events = tuple(event.event_id for event in part.kept)
+    return [Certificate(asked.work_id, asked.question, asked.of, events, part.irredundant)]
 
 
 def _end_of_line(raw: bytes, start: int) -> int:

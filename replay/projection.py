@@ -234,8 +234,14 @@ class Uncovered(Record, frozen=True):
     work_id: str | None
 
 
-class Projection(Record, frozen=True, kw_only=True):
-    """A rule set's answers at one cutoff.  Items are sorted by `work_id` code points."""
+class Projection(Record, frozen=True, kw_only=True, dict=True):
+    """A rule set's answers at one cutoff.  Items are sorted by `work_id` code points.
+
+    What it was derived from is no part of its value; where somebody noted it beside the
+    record, `prefix` has it, and a notebook draws how the states came about.
+    """
+
+    prefix: ClassVar[Prefix | None] = None
 
     rules: str
     facts: PrefixFacts
@@ -267,10 +273,19 @@ class Projection(Record, frozen=True, kw_only=True):
         """Every determined item's corrections, in item order."""
         return tuple(_all(item.corrections for item in self.items))
 
+    @property
+    def anomalies(self) -> tuple[Anomaly, ...]:
+        """Those of events that name no work item, then every item's, in item order.
+
+        Undetermined items have theirs, too.  `to_arrow("anomalies")` says of which item.
+        """
+        return (*self.unassigned.anomalies, *_all(item.anomalies for item in self.items))
+
     def to_arrow(self, name: str) -> Any:
         """A `pyarrow.Table`: `items episodes receipts claims corrections anomalies`.
 
-        `replay schema tables` prints their columns.  Raises `UsageError` for another name.
+        `replay schema tables` prints their columns.  Raises `UsageError` for another name:
+        `timeline` and `latencies` need the log that led here, and are `replay.timeline_of`'s.
         """
         from replay.tables import projection_table
 
@@ -285,6 +300,16 @@ class Projection(Record, frozen=True, kw_only=True):
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """The items as an Arrow stream (the Arrow PyCapsule interface)."""
         return self.to_arrow("items").__arrow_c_stream__(requested_schema)
+
+    def __repr__(self) -> str:
+        count = f"{len(self.items)} work item{'' if len(self.items) == 1 else 's'}"
+        return f"<Projection of {self.facts.input.name!r} under {self.rules}: {count}>"
+
+    def __str__(self) -> str:
+        """The board in lines: what `print` shows."""
+        from replay.display import projection_text
+
+        return projection_text(self)
 
     def _repr_html_(self) -> str:
         from replay.display import projection_html

@@ -1,4 +1,4 @@
-"""Projections and timelines as Arrow tables; pandas and Parquet at the edge.
+"""Projections and timelines as Arrow tables; pandas, Parquet and CSV at the edge.
 
 What is a column, its type and its unit is published in `schemas/tables.json`, and read from
 there, so that a table cannot differ from its schema.  The choices (decision 0014):
@@ -63,8 +63,11 @@ PROJECTED: Final = ("items", "episodes", "receipts", "claims", "corrections", "a
 """The tables of a projection."""
 GROWN: Final = ("timeline", "latencies")
 """The tables of a timeline."""
+TIMELINE_CALL: Final = "replay.timeline_of(history.until(), rules=...)"
+PROJECT_CALL: Final = "replay.project(history.until(), rules=...)"
 
 METADATA_KEY: Final = b"replay"
+_ANNOTATIONS: Final = ("unit", "description", "contentMediaType")
 _TYPES: Final = {
     "string": pa.string(),
     "bool": pa.bool_(),
@@ -79,7 +82,7 @@ _TYPES: Final = {
 def projection_table(projection: Projection, name: str) -> pa.Table:
     """One of `PROJECTED` as a `pyarrow.Table`.  Raises `UsageError` for another name."""
     if name not in _PROJECTED:
-        raise _no_table(name, "projection", PROJECTED, "timeline", GROWN)
+        raise _no_table(name, "projection", PROJECTED, "timeline", GROWN, TIMELINE_CALL)
     return _table(name, _PROJECTED[name](projection), projection.rules, projection.facts)
 
 
@@ -92,7 +95,7 @@ def timeline_table(line: Timeline, name: str) -> pa.Table:
             found = latencies(line)
             rows = (_latency_row(latency, line.facts.basis) for latency in found.waits)
             return _table(name, rows, line.rules, line.facts, left_out=[*found.left_out])
-    raise _no_table(name, "timeline", GROWN, "projection", PROJECTED)
+    raise _no_table(name, "timeline", GROWN, "projection", PROJECTED, PROJECT_CALL)
 
 
 def every_table(projection: Projection, line: Timeline) -> dict[str, pa.Table]:
@@ -131,7 +134,7 @@ def schema(name: str) -> pa.Schema:
 
 
 def _field(name: str, facts: dict[str, Any]) -> pa.Field:
-    metadata = {key: facts[key] for key in ("unit", "description") if key in facts}
+    metadata = {key: facts[key] for key in _ANNOTATIONS if key in facts}
     nullable = "null" in facts["type"]
     return pa.field(name, _TYPES[facts["arrow"]], nullable=nullable, metadata=metadata)
 
@@ -155,9 +158,9 @@ def _table(
 
 
 def _no_table(
-    name: str, kind: str, known: tuple[str, ...], other: str, others: tuple[str, ...]
+    name: str, kind: str, known: tuple[str, ...], other: str, others: tuple[str, ...], call: str
 ) -> UsageError:
-    hint = f" (it is one of a {other})" if name in others else ""
+    hint = f" (it is one of a {other}: {call}.to_arrow({name!r}))" if name in others else ""
     return UsageError(f"no table {name!r} of a {kind}{hint}; there are: {', '.join(known)}")
 
 
@@ -183,7 +186,7 @@ def _survival(elapsed: int, *, event: bool, competing: bool) -> Row:
         "entry": 0.0,
         "event": event,
         "competing": competing,
-        "status": 1 if event else 2 if competing else 0,
+        "event_code": 1 if event else 2 if competing else 0,
     }
 
 

@@ -12,7 +12,7 @@ import os
 import sys
 from typing import IO, Final
 
-from replay.errors import FileError
+from replay.errors import FileError, ReplayError, RulesError
 
 _MIN_WIDTH: Final = 60
 _MAX_WIDTH: Final = 100
@@ -67,6 +67,13 @@ def tell_trace() -> None:
     for line in format_exc().splitlines():
         text = line.lstrip(" ")
         tell(f"{' ' * (len(line) - len(text))}{shown(text)}\n")
+
+
+def say_problem(error: ReplayError, message: str, *, debug: bool) -> None:
+    """What is wrong in one message; of somebody's own rule set that failed, also where."""
+    if debug and isinstance(error, RulesError) and error.__cause__ is not None:
+        tell_trace()
+    say(message)
 
 
 def _write_all(stream: IO[bytes], data: bytes) -> None:

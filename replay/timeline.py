@@ -130,6 +130,15 @@ class Timeline:
 
         return frame(self.to_arrow(name))
 
+    def __repr__(self) -> str:
+        count = f"{len(self.intervals)} interval{'' if len(self.intervals) == 1 else 's'}"
+        return f"<Timeline of {self.facts.input.name!r} under {self.rules}: {count}>"
+
+    def _repr_html_(self) -> str:
+        from replay.display import timeline_html
+
+        return timeline_html(self)
+
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """The intervals as an Arrow stream (the Arrow PyCapsule interface)."""
         return self.to_arrow().__arrow_c_stream__(requested_schema)

@@ -6,8 +6,8 @@ the last in view, with which it is.  Each was put to the rules and gave what was
 part of it that lacks one event does, so a reader can check it the same way.
 
 Neither search is complete: that no change is given does not show that there is none.  Leaving
-out begins from the latest cutoff at which the answer was the wanted one (without what came
-later it is so again) and from single events; adding follows what the derived document says is
+out tries single events, then begins from the latest cutoff at which the answer was the wanted
+one (without what came later it is so again); adding follows what the derived document says is
 lacking, and is made for the work states that evidence or a message can bring about.
 """
 
@@ -15,18 +15,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from itertools import count
+from itertools import count, pairwise
 from typing import Any, Final
 
 from replay.asking import Asking, targets
 from replay.event import NO_DATA, Blocker, Check, Event, Payload, Record, Review, ReviewRequest
+from replay.flips import Grown
 from replay.history import Prefix
 from replay.minimal import irredundant
 from replay.projection import Censored, Item, Receipt
+from replay.questions import Derived
 from replay.why_not import is_answer
 
-_SINGLES: Final = 400  # events tried one by one, the latest first
 _STEPS: Final = 12  # events added at most
+_UNGROWN: Final = 2_000  # events of a log whose past is looked at under rules that cannot grow it
 _FAILING: Final = frozenset({"failed", "errored", "timed_out"})
 
 
@@ -38,62 +40,75 @@ class Change(Record, frozen=True):
     irredundant: bool
 
 
-_Held = tuple[Event, Event] | None
+class Held(Record, frozen=True):
+    """From which event to which the wanted answer last was the answer, as the log grew.
+
+    Both are null where it never was; `looked` is false where that is not known.
+    """
+
+    first: Event | None = None
+    until: Event | None = None
+    looked: bool = True
 
 
-def changes(asking: Asking, wanted: str, budget: int) -> tuple[_Held, list[Change]]:
-    """When the wanted answer last held as the log grew, and what would bring it about."""
-    search = _Search(asking, wanted)
-    found: list[Change] = []
+def changes(
+    asking: Asking, wanted: str, named: Sequence[str], budget: int
+) -> tuple[Held, list[Change]]:
+    """When the wanted answer last held, and what would bring it about.
+
+    `named` are events to leave out first, by their ids, and `budget` how many events may be
+    folded in each of the three searches.
+    """
+    search = _Search(asking, wanted, budget)
     held = search.last_held()
-    without = search.without(held, budget)
-    if without is not None:
-        found.append(without)
-    added = search.added(budget)
-    if added is not None:
-        found.append(added)
-    return held, found
+    found = [search.without(named, held), search.added()]
+    return held, [change for change in found if change is not None]
 
 
 class _Search:
-    def __init__(self, asking: Asking, wanted: str) -> None:
+    def __init__(self, asking: Asking, wanted: str, budget: int) -> None:
         self.asking = asking
         self.wanted = wanted
+        self.budget = budget
 
     def gives(self, events: Sequence[Event]) -> bool:
         return is_answer(self.asking.asked, self.asking.answer(events), self.wanted)
 
-    def last_held(self) -> _Held:
-        """From which event to which the wanted answer last held, one cutoff after the other.
+    def last_held(self) -> Held:
+        events, rule_set = self.asking.events, self.asking.rule_set
+        if rule_set.grow is None and len(events) > _UNGROWN:
+            return Held(looked=False)
+        by_id = {event.event_id: event for event in events}
+        grown = Grown(Prefix(events, self.asking.prefix.facts), rule_set)
+        flips = grown.flips(self.asking.asked)
+        for flip, following in reversed([*pairwise(flips)]):
+            then = Derived(flip.told.value, undetermined_by=flip.told.undetermined_by)
+            if flip.moment is None or following.moment is None:
+                continue
+            if is_answer(self.asking.asked, then, self.wanted):
+                return Held(by_id[flip.moment.event_id], by_id[following.moment.event_id])
+        return Held()
 
-        A long history is searched at its latest cutoffs only.
-        """
+    def without(self, named: Sequence[str], held: Held) -> Change | None:
         events = self.asking.events
-        until: Event | None = None
-        for size in range(len(events) - 1, max(0, len(events) - _SINGLES), -1):
-            holds = self.gives(events[:size])
-            if holds and until is None:
-                until = events[size]
-            elif not holds and until is not None:
-                return events[size], until
-        return None if until is None else (events[0], until)
-
-    def without(self, held: _Held, budget: int) -> Change | None:
-        events = self.asking.events
-        for event in reversed(events[-_SINGLES:]):
+        wished = {*named}
+        # those that a reason names first, then the latest
+        tried = [e for e in reversed(events) if e.event_id in wished]
+        tried += [e for e in reversed(events) if e.event_id not in wished]
+        for event in tried[: self.budget // (len(events) + 1)]:
             if self.gives([other for other in events if other is not event]):
                 return Change((event,), (), True)
-        if held is None:
+        if held.until is None:
             return None
-        later = [e for e in events if e.recorded_sequence >= held[1].recorded_sequence]
-        part = irredundant(later, self._gives_without, budget=budget)
+        later = [e for e in events if e.recorded_sequence >= held.until.recorded_sequence]
+        part = irredundant(later, self._gives_without, budget=self.budget)
         return Change(part.kept, (), part.irredundant)
 
     def _gives_without(self, left_out: Sequence[Event]) -> bool:
         gone = {event.event_id for event in left_out}
         return self.gives([e for e in self.asking.events if e.event_id not in gone])
 
-    def added(self, budget: int) -> Change | None:
+    def added(self) -> Change | None:
         if self.asking.asked.question != "state" or self.asking.asked.work_id is None:
             return None
         plan: list[Event] = []
@@ -104,7 +119,7 @@ class _Search:
             if step is None or len(plan) == _STEPS:
                 return None
             plan.append(step)
-        part = irredundant(plan, self._gives_with, budget=budget)
+        part = irredundant(plan, self._gives_with, budget=self.budget)
         return Change((), part.kept, part.irredundant)
 
     def _gives_with(self, further: Sequence[Event]) -> bool:

@@ -42,13 +42,18 @@ def chromium() -> Iterator[Any]:
 class Tab:
     """A page from disk, and everything that it did and should not have."""
 
-    def __init__(self, context: Any, file: Path, *, width: int = 1280, place: str = "") -> None:
+    def __init__(
+        self, context: Any, file: Path, *, width: int = 1280, place: str = "", watch: str = ""
+    ) -> None:
+        """`watch` is a script of the test's own that runs before the page's."""
         self.page = context.new_page()
+        if watch:
+            self.page.add_init_script(watch)
         self.noises: list[str] = []
         self._listen()
         self.page.set_viewport_size({"width": width, "height": 900})
         self.page.goto(f"{file.as_uri()}{place}")
-        self.page.wait_for_selector("#board-rows > *")
+        self.page.wait_for_selector("html[data-drawn]", state="attached")
 
     def _listen(self) -> None:
         page, noises = self.page, self.noises

@@ -52,28 +52,17 @@ without an id; anything else is an event id as written, there or not.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from hashlib import sha256
 from typing import Any, Final
 
-from replay.encode import encode_line
-from replay.event import (
-    NO_DATA,
-    Blocker,
-    Check,
-    Event,
-    Payload,
-    Review,
-    ReviewRequest,
-    Source,
-    Stated,
-    StatusAssertion,
-    TimeBasis,
-)
-from replay.history import History, admit
+from replay.event import Blocker, Event, TimeBasis
+from replay.history import History
+from replay.testing import build
+from replay.testing.build import data_of, event
 from replay.timestamps import NS_PER_MINUTE, parse_minute, parse_utc
+
+__all__ = ["UTC_START", "data_of", "event", "events", "history", "history_of", "lines"]
 
 UTC_START: Final = parse_utc("2026-01-01T00:00:00Z")
 """Minute 0 of a history that is written with `basis="utc"`."""
@@ -105,11 +94,7 @@ def history(notation: str, *, basis: TimeBasis = "elapsed") -> History:
 
 def history_of(written: Sequence[Event], *, name: str = "notation.jsonl") -> History:
     """The admitted history of events, whose lines stand in the order given."""
-    text = lines(written)
-    source = Source(
-        name=name, sha256=sha256(text).hexdigest(), events=tuple(written), lines=len(written)
-    )
-    return admit([source])
+    return build.history_of(written, name=name)
 
 
 def events(notation: str, *, basis: TimeBasis = "elapsed") -> tuple[Event, ...]:
@@ -120,54 +105,10 @@ def events(notation: str, *, basis: TimeBasis = "elapsed") -> tuple[Event, ...]:
     return tuple(found)
 
 
-def event(
-    type: str,
-    event_id: str,
-    *,
-    sequence: int = 1,
-    at: int = 0,
-    payload: dict[str, Any] | None = None,
-    basis: TimeBasis = "elapsed",
-    **envelope: Any,
-) -> Event:
-    """One event in full; `at` is in nanoseconds, `envelope` takes any other field of `Event`."""
-    content = payload or {}
-    return Event(
-        schema_version="events/1" if basis == "utc" else "elapsed/1",
-        event_id=event_id,
-        recorded_sequence=sequence,
-        recorded_at=at,
-        type=type,
-        data=data_of(type, content),
-        payload_json=json.dumps(content, separators=(",", ":"), ensure_ascii=False).encode(),
-        **envelope,
-    )
-
-
-def data_of(type: str, payload: dict[str, Any]) -> Payload:
-    """What rules may read of a payload (contract, section 2)."""
-    get = payload.get
-    match type:
-        case "check.completed":
-            return Check(payload["check"], payload["outcome"], get("source"))
-        case "blocker.raised" | "blocker.resolved" | "blocker.cancelled":
-            return Blocker(get("blocker_id"))
-        case "review.requested":
-            return ReviewRequest(tuple(get("requires") or ()))
-        case "review.completed":
-            return Review(payload["outcome"])
-        case "status.asserted":
-            return StatusAssertion(payload["state"], get("revision"), get("as_of_sequence"))
-        case "work.cancelled" | "event.retracted":
-            return Stated(get("reason"))
-        case _:
-            return NO_DATA
-
-
 def lines(written: History | Iterable[Event]) -> bytes:
     """JSON Lines of a history, or of events in the order given."""
     each = written.events if isinstance(written, History) else written
-    return b"".join(encode_line(one) + b"\n" for one in each)
+    return build.log_bytes(each)
 
 
 def _event(word: str, before: Sequence[Event], basis: TimeBasis) -> Event:

@@ -39,7 +39,12 @@ EVERYTHING_BUT_THE_COMMAND_LINE: Final = {
     *("replay.segments", "replay.encode", "replay.quarantine"),
     *("replay.payloads", "replay.fastpath"),
     *("replay.latency", "replay.table_files", "replay.display", "replay.checked"),
-    "replay.demo",
+    "replay.table_csv",
+    *("replay.demo", "replay.asking", "replay.minimal", "replay.closure", "replay.said"),
+    *("replay.reasons.*", "replay.why_not", "replay.what_if", "replay.inquiry"),
+    *("replay.disagreement", "replay.refused"),
+    *("replay.told", "replay.flips", "replay.bisection", "replay.divergence"),
+    *("replay.recorded", "replay.recheck"),
 }
 
 MAY_IMPORT: Final[Mapping[str, set[str]]] = {
@@ -82,12 +87,19 @@ MAY_IMPORT: Final[Mapping[str, set[str]]] = {
     "replay.rules": {
         *("replay.projection", "replay.canonical", "replay.errors", "replay.history"),
         *("replay.rules.v1", "replay.rules.v2", "replay.rules.growth"),
+        *("replay.rules.installed", "replay.rules.guard"),
     },
     "replay.rules.v1": {"replay.event", "replay.history", "replay.projection"},
     "replay.rules.v2": {"replay.event", "replay.history", "replay.projection"},
     "replay.rules.growth": {
         *("replay.event", "replay.history", "replay.projection", "replay.rules.v2"),
     },
+    # somebody else's rule sets, and what they answer
+    # (the entry points' group has the name of the register)
+    "replay.rules.installed": {
+        *("replay.errors", "replay.projection", "replay.rules", "replay.rules.guard"),
+    },
+    "replay.rules.guard": {*LEAVES, "replay.history", "replay.projection"},
     "replay.document": {*DERIVED, "replay.version"},
     # authored answers, and the only place where they meet derived ones
     "replay.questions": {"replay.event"},
@@ -100,15 +112,70 @@ MAY_IMPORT: Final[Mapping[str, set[str]]] = {
         *("replay.document", "replay.rules", "replay.oracle", "replay.questions"),
     },
     # more to ask of answers
-    "replay.explain": ANSWERED,
-    "replay.compare": ANSWERED,
-    "replay.timeline": {*ANSWERED, "replay.tables"},
+    "replay.asking": {*ANSWERED, "replay.questions"},
+    "replay.minimal": {"replay.event"},
+    "replay.closure": {"replay.event"},
+    "replay.said": {"replay.event"},
+    "replay.reasons.*": {
+        *("replay.event", "replay.questions", "replay.asking", "replay.said"),
+        "replay.reasons.*",
+    },
+    "replay.why_not": {
+        *("replay.errors", "replay.event", "replay.questions", "replay.asking"),
+        "replay.reasons.*",
+    },
+    "replay.what_if": {
+        *(*DERIVED, "replay.asking", "replay.flips", "replay.minimal", "replay.questions"),
+        "replay.why_not",
+    },
+    "replay.explain": {
+        *ANSWERED,
+        *("replay.questions", "replay.asking", "replay.closure", "replay.encode"),
+        *("replay.minimal", "replay.reasons.*", "replay.said", "replay.what_if"),
+        *("replay.why_not", "replay.report.*"),
+    },
+    "replay.inquiry": {
+        *("replay.rules", "replay.history", "replay.event", "replay.asking", "replay.explain"),
+        *("replay.compare", "replay.bisection", "replay.report.*"),
+    },
+    "replay.told": {"replay.event", "replay.questions", "replay.asking"},
+    "replay.flips": {*ANSWERED, "replay.asking", "replay.timeline", "replay.told"},
+    "replay.bisection": {
+        *ANSWERED,
+        *("replay.asking", "replay.timeline", "replay.told", "replay.flips"),
+    },
+    "replay.divergence": {*ANSWERED, "replay.asking", "replay.told", "replay.flips"},
+    "replay.compare": {
+        *ANSWERED,
+        *("replay.asking", "replay.told", "replay.divergence", "replay.recorded"),
+    },
+    # what was printed once, and is it what its log still shows
+    "replay.recorded": {*LEAVES, "replay.canonical"},
+    "replay.recheck": {*ANSWERED, "replay.recorded"},
+    "replay.timeline": {*ANSWERED, "replay.tables", "replay.display"},
     "replay.latency": {*DERIVED, "replay.timeline"},
-    "replay.shrink": {*ANSWERED, "replay.questions"},
+    "replay.shrink": {
+        *ANSWERED,
+        *("replay.questions", "replay.asking", "replay.closure", "replay.minimal"),
+        "replay.oracle",
+    },
+    "replay.disagreement": {
+        *ANSWERED,
+        *("replay.questions", "replay.asking", "replay.closure", "replay.oracle"),
+        *("replay.check", "replay.shrink"),
+    },
+    "replay.refused": {
+        *LEAVES,
+        *("replay.decode", "replay.exact", "replay.history", "replay.minimal"),
+    },
     # their columns are read from the schema that is published
     "replay.tables": {*ANSWERED, "replay.timeline", "replay.latency", "replay.schemas.*"},
-    "replay.table_files": {"replay.errors", "replay.files"},
-    "replay.display": {*ANSWERED, "replay.report.*"},
+    "replay.table_csv": {"replay.errors", "replay.timestamps"},
+    "replay.table_files": {
+        *("replay.errors", "replay.files", "replay.canonical"),
+        *("replay.tables", "replay.table_csv"),
+    },
+    "replay.display": {*ANSWERED, "replay.timeline", "replay.report.*"},
     "replay.checked": {
         *("replay.check", "replay.oracle", "replay.files", "replay.errors", "replay.event"),
         "replay.report.*",
@@ -129,14 +196,24 @@ MAY_IMPORT: Final[Mapping[str, set[str]]] = {
     "replay.schemas.*": {"replay.errors", "replay.version"},
     "replay.testing.*": {*EVERYTHING_BUT_THE_COMMAND_LINE, "replay.testing.*"},
     # the public names, and the command line that nothing imports
-    "replay": {*DERIVED, "replay.api", "replay.checked", "replay.version", "replay.rules"},
+    "replay": {
+        *DERIVED,
+        *("replay.api", "replay.checked", "replay.inquiry", "replay.version", "replay.rules"),
+        *("replay.timeline", "replay.table_csv"),
+    },
     "replay.api": {*ANSWERED, "replay.files", "replay.tables", "replay.timeline"},
     "replay.terminal": {"replay.errors", "replay.report.*"},
     "replay.demo": {"replay.errors", "replay.files"},
     "replay.inputs": {"replay.terminal", *EVERYTHING_BUT_THE_COMMAND_LINE},
+    "replay.explaining": {"replay.inputs", "replay.terminal", *EVERYTHING_BUT_THE_COMMAND_LINE},
+    "replay.shrinking": {"replay.inputs", "replay.terminal", *EVERYTHING_BUT_THE_COMMAND_LINE},
+    "replay.differing": {"replay.inputs", "replay.terminal", *EVERYTHING_BUT_THE_COMMAND_LINE},
+    "replay.rechecking": {"replay.inputs", "replay.terminal", *EVERYTHING_BUT_THE_COMMAND_LINE},
     "replay.page": {"replay.inputs", "replay.terminal", *EVERYTHING_BUT_THE_COMMAND_LINE},
     "replay.commands": {
-        *("replay.inputs", "replay.page", "replay.terminal"),
+        *("replay.inputs", "replay.explaining", "replay.shrinking", "replay.page"),
+        "replay.terminal",
+        *("replay.differing", "replay.rechecking"),
         *EVERYTHING_BUT_THE_COMMAND_LINE,
     },
     "replay.cli": {"replay.commands", "replay.terminal", "replay.errors", "replay.version"},
@@ -156,7 +233,7 @@ SHOWN_BY: Final[Mapping[str, set[str]]] = {
     "replay.history": {"board"},
     "replay.projection": {
         *("to_arrow", "to_pandas", "__arrow_c_stream__"),
-        *("_repr_html_", "_repr_pretty_"),
+        *("__str__", "_repr_html_", "_repr_pretty_"),
     },
 }
 """The methods that may do so.

@@ -674,7 +674,7 @@ def test_schemas_are_listed_by_name_and_an_unknown_one_ends_with_2(run: Run) -> 
     assert run("schema").text.split() == list(names())
     ran = run("schema", "mood")
     assert (ran.status, ran.out) == (2, b"")
-    assert ran.said[0].startswith("no schema 'mood'; there are: check, event")
+    assert ran.said[0].startswith("no schema 'mood'; there are: bisect, check, diff")
 
 
 def test_rule_sets_are_printed_rule_by_rule(run: Run) -> None:

@@ -15,7 +15,7 @@ import replay
 from replay.errors import UnknownRulesError, UsageError
 from replay.history import History
 from replay.projection import Projection
-from replay.report import notebook
+from replay.report import facts, notebook, strip
 from replay.report.safe import shown
 from replay.rules import known, named
 from tests import hostile
@@ -24,6 +24,7 @@ from tests.notation import history, history_of, lines
 
 NINE: Final = replay.load(PAPER)
 LATEST: Final = "coordination/2"
+DRAWN: Final = {"svg", "rect", "path", "title", "text"}
 ELEMENTS: Final = {
     *("div", "table", "caption", "thead", "tbody", "tr", "th", "td"),
     *("p", "details", "summary", "pre", "bdi"),
@@ -31,7 +32,7 @@ ELEMENTS: Final = {
 ATTRIBUTES: Final = {
     "class": {"tex2jax_ignore mathjax_ignore"},
     "role": {"region"},
-    "aria-label": {"projection", "work item", "blocker episode", "check"},
+    "aria-label": {"projection", "timeline", "work item", "blocker episode", "check"},
     "tabindex": {"0"},
     "lang": {"en"},
     "dir": {"ltr"},
@@ -43,6 +44,11 @@ ATTRIBUTES: Final = {
         "overflow-x:auto;text-align:left",
     },
 }
+DRAWN_BY: Final = {
+    *("x", "y", "width", "height", "d", "viewBox", "role", "aria-label", "font-size"),
+    *("fill", "stroke", "stroke-width", "stroke-dasharray", "text-anchor"),
+}
+"""All that a picture's elements say: places, and how they are drawn."""
 Element = Any
 
 
@@ -55,6 +61,10 @@ def text_of(html: str) -> str:
     """What a reader sees, cells apart and every space plain."""
     words = " ".join(parsed(html).itertext())
     return re.sub(r"\s+", " ", words.replace("\u00a0", " "))
+
+
+def pictures(html: str) -> list[Element]:
+    return [*parsed(html).iter("svg")]
 
 
 def rows(html: str, caption: str) -> list[list[str]]:
@@ -76,7 +86,8 @@ def of(words: str, **options: Any) -> History:
 def everything(log: History, rules: str = LATEST) -> list[str]:
     """The HTML of a projection and of all that it holds."""
     board = log.board(rules=rules)
-    shown_alone: list[Any] = [*board.items, *board.episodes]
+    line = replay.timeline_of(log.until(), rules=rules)
+    shown_alone: list[Any] = [line, *board.items, *board.episodes]
     return [board._repr_html_(), *(record._repr_html_() for record in shown_alone)]
 
 
@@ -149,6 +160,120 @@ def test_a_console_prints_the_board_in_lines() -> None:
     assert printed.startswith("paper-nine-events.jsonl\n")
     assert "  W1: blocked since minute 3 (e4), revision r1\n" in printed
     assert max(map(len, printed.splitlines())) <= notebook.WIDTH
+
+
+@pytest.mark.parametrize("rules", known())
+def test_print_shows_the_board_and_a_repr_is_one_line(rules: str) -> None:
+    board = NINE.board(rules=rules)
+    assert str(board) == pretty(board)  # type: ignore[no-untyped-call]
+    assert repr(board) == f"<Projection of 'paper-nine-events.jsonl' under {rules}: 1 work item>"
+    line = replay.timeline_of(NINE.until(), rules=rules)
+    count = len(line.intervals)
+    named = "'paper-nine-events.jsonl'"
+    assert repr(line) == f"<Timeline of {named} under {rules}: {count} intervals>"
+
+
+# ---- a picture of states
+
+
+def drawn(html: str) -> list[str]:
+    """What each bar is and from when to when, as its title says."""
+    (picture,) = pictures(html)
+    return [text(rect.find("title")) for rect in picture.findall("rect")]
+
+
+BARS: Final = [
+    "active from sequence 1 to 4",
+    "blocked from sequence 4 to 6",
+    "active from sequence 6 to 8",
+    "awaiting review from sequence 8",
+]
+
+
+@pytest.mark.parametrize("rules", known())
+def test_three_lines_lead_from_a_log_to_a_picture_of_its_states(rules: str) -> None:
+    line = replay.timeline_of(replay.load(PAPER).until(), rules=rules)
+    assert drawn(line._repr_html_()) == BARS
+    assert drawn(NINE.board(rules=rules)._repr_html_()) == BARS
+    assert drawn(NINE.board(rules=rules, at=5, minute=9)._repr_html_()) == [
+        BARS[0],
+        "blocked from sequence 4",
+    ]
+
+
+def test_the_table_beside_a_picture_says_the_same_with_events() -> None:
+    for html in (
+        replay.timeline_of(NINE.until(), rules=LATEST)._repr_html_(),
+        NINE.board(rules=LATEST)._repr_html_(),
+    ):
+        assert rows(html, "4 states")[1:] == [
+            ["W1", "active", "1", "minute 0 (e1)", "minute 3 (e4)"],
+            ["W1", "blocked", "4", "minute 3 (e4)", "minute 10 (e6)"],
+            ["W1", "active", "6", "minute 10 (e6)", "minute 12 (e8)"],
+            ["W1", "awaiting_review", "8", "minute 12 (e8)", "still so"],
+        ]
+
+
+def test_every_state_is_drawn_in_its_own_way_and_the_legend_says_how() -> None:
+    log = replay.load(CASES / "six-states.jsonl")
+    looks, words = {}, ""
+    for rules in known():
+        html = replay.timeline_of(log.until(), rules=rules)._repr_html_()
+        words += text_of(html).lower()
+        (picture,) = pictures(html)
+        for rect in picture.findall("rect"):
+            after = rect.getnext()
+            inside = after.attrib if after is not None and after.tag == "path" else {}
+            shape = "".join(re.findall("[A-Za-z]", inside.get("d", "")))
+            lines = (inside.get("stroke-width"), inside.get("stroke-dasharray"))
+            look = (rect.get("fill"), rect.get("stroke-dasharray"), shape, *lines)
+            looks[text(rect.find("title")).partition(" from")[0]] = look
+    assert {*looks} == {state.replace("_", " ") for state in strip.DRAWN}
+    assert len({*looks.values()}) == len(looks)
+    for state, how in strip.DRAWN.items():
+        assert f"{state.replace('_', ' ')}: {how}" in words
+
+
+def test_a_picture_has_a_name_and_no_colour_of_its_own() -> None:
+    (picture,) = pictures(NINE.board(rules=LATEST)._repr_html_())
+    assert (picture.get("role"), picture.get("aria-label")) == (
+        "img",
+        "States of 1 work item by sequence, as in the table of states",
+    )
+    colours = {e.get(name) for e in picture.iter() for name in ("fill", "stroke")}
+    assert colours <= {None, "none", "currentColor"}
+    assert not [e for e in picture.iter() if e.get("id") or e.get("style")]
+
+
+def test_of_many_lanes_and_states_the_first_are_drawn_and_all_are_counted() -> None:
+    log = of(" ".join(f"r1#W{n:02}" for n in range(30)) + " + ~" * 40)
+    html = replay.timeline_of(log.until(), rules=LATEST)._repr_html_()
+    assert "States of 31 work items, 12 of them shown" in text_of(html)
+    alone = of("r1" + " + ~" * 40)
+    html = replay.timeline_of(alone.until(), rules=LATEST)._repr_html_()
+    assert len(drawn(html)) == strip.MAX_BARS
+    assert f"+ {81 - strip.MAX_BARS} more" in text_of(html)
+    assert f"{notebook.MAX_ROWS} of 81 states shown" in text_of(html)
+    crowded = of(" ".join(f"r1#W{n} +#W{n} ~#W{n} +#W{n}" for n in [*range(20)] * 8))
+    html = replay.timeline_of(crowded.until(), rules=LATEST)._repr_html_()
+    assert len(html.encode()) <= 60_000
+
+
+def test_a_log_of_messages_says_that_there_is_nothing_to_draw() -> None:
+    html = of("beat note").board(rules=LATEST)._repr_html_()
+    assert pictures(html) == []
+    assert "No work item has had a state" in text_of(html)
+
+
+def test_a_projection_with_no_log_noted_beside_it_or_a_long_one_has_no_picture(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert pictures(named(LATEST).project(NINE.until())._repr_html_()) == []
+    monkeypatch.setattr("replay.display.MAX_PROJECTED", 8)
+    assert pictures(NINE.board(rules="coordination/1")._repr_html_()) == []
+    assert len(pictures(NINE.board(rules=LATEST)._repr_html_())) == 1
+    monkeypatch.setattr("replay.display.MAX_DRAWN", 8)
+    assert pictures(NINE.board(rules=LATEST)._repr_html_()) == []
 
 
 # ---- an item and an episode
@@ -245,9 +370,9 @@ def test_a_check_shows_its_outcome_its_answers_and_the_board() -> None:
     counts = "agree: 44 agree, 0 disagree, 0 undetermined; oracle paper-nine-events.oracle.json"
     assert counts in text_of(html)
     head, first, *_ = rows(html, f"{notebook.MAX_ROWS} of 44 answers shown")
-    assert head == ["answer", "outcome", "question", "derived", "expected"]
+    assert head == ["answer", "outcome", "rules", "question", "derived", "expected"]
     asked = "recovered at minute 10 (e6) after 7 min"
-    assert first == ["q1", "agree", "W1, episode of e4", asked, "the same"]
+    assert first == ["q1", "agree", "coordination/1", "W1, episode of e4", asked, "the same"]
     assert rows(html, "1 work item")[1][0] == "W1"
 
 
@@ -268,12 +393,13 @@ def test_what_does_not_agree_comes_first(tmp_path: Path) -> None:
         [
             "q3",
             "disagree",
+            "coordination/1",
             "W2, state",
             "active since minute 3 (e4); first differs at e4",
             "blocked",
         ],
-        ["q2", "undetermined", "W1, state", "undetermined by e3", "cancelled"],
-        ["q1", "agree", "W2, state", "active since minute 3 (e4)", "the same"],
+        ["q2", "undetermined", "coordination/1", "W1, state", "undetermined by e3", "cancelled"],
+        ["q1", "agree", "coordination/1", "W2, state", "active since minute 3 (e4)", "the same"],
     ]
 
 
@@ -343,12 +469,13 @@ def test_no_meaning_is_in_a_colour_and_any_theme_can_be_behind_it(htmls: list[st
 @pytest.mark.parametrize(
     ("html", "most"),
     [
-        (NINE.board(rules=LATEST)._repr_html_(), 8_000),
+        (NINE.board(rules=LATEST)._repr_html_(), 10_000),
+        (replay.timeline_of(NINE.until(), rules=LATEST)._repr_html_(), 4_000),
         (NINE.board(rules=LATEST).items[0]._repr_html_(), 6_000),
         (NINE.board(rules=LATEST).episodes[0]._repr_html_(), 1_500),
         (replay.check_log(PAPER, rules=LATEST)._repr_html_(), 11_000),
     ],
-    ids=["projection", "item", "episode", "check"],
+    ids=["projection", "timeline", "item", "episode", "check"],
 )
 def test_the_nine_events_take_a_few_kilobytes(html: str, most: int) -> None:
     assert len(html.encode()) <= most
@@ -358,7 +485,8 @@ def test_many_items_are_counted_and_the_first_are_shown() -> None:
     html = of(" ".join(f"r1#W{n:03}" for n in range(300))).board(rules=LATEST)._repr_html_()
     _, *body = rows(html, f"{notebook.MAX_ITEMS} of 300 work items shown")
     assert len(body) == notebook.MAX_ITEMS
-    assert len(html.encode()) <= 12_000
+    assert len(pictures(html)[0].findall("rect")) == strip.MAX_LANES
+    assert len(html.encode()) <= 17_000
 
 
 def test_many_receipts_repeats_and_uncovered_events_are_counted_and_the_first_are_shown() -> None:
@@ -367,9 +495,9 @@ def test_many_receipts_repeats_and_uncovered_events_are_counted_and_the_first_ar
     html = item._repr_html_()
     receipts = rows(html, f"Receipts of W1, {notebook.MAX_ROWS} of 80 shown")
     assert len(receipts) == 1 + notebook.MAX_ROWS
-    assert f"({notebook.MAX_IDS} of 100 shown)" in text_of(html)
+    assert f"({facts.MAX_IDS} of 100 shown)" in text_of(html)
     board = of("cancel " * 200).board(rules="coordination/1")
-    assert f"({notebook.MAX_IDS} of 200 shown)" in text_of(board.items[0]._repr_html_())
+    assert f"({facts.MAX_IDS} of 200 shown)" in text_of(board.items[0]._repr_html_())
     assert len(board._repr_html_().encode()) <= 12_000
 
 
@@ -384,7 +512,11 @@ def of_a_hostile_log(request: pytest.FixtureRequest, tmp_path_factory: Any) -> l
 
 
 def test_a_hostile_log_adds_no_element_and_no_attribute(of_a_hostile_log: list[str]) -> None:
-    elements = [element for html in of_a_hostile_log for element in parsed(html).iter()]
+    roots = [parsed(html) for html in of_a_hostile_log]
+    drawn = {e for root in roots for svg in root.iter("svg") for e in svg.iter()}
+    assert {element.tag for element in drawn} == DRAWN
+    assert all(set(element.attrib) <= DRAWN_BY for element in drawn)
+    elements = {element for root in roots for element in root.iter()} - drawn
     assert {element.tag for element in elements} <= ELEMENTS
     attributes = [item for element in elements for item in element.attrib.items()]
     assert [(name, value) for name, value in attributes if value not in ATTRIBUTES[name]] == []
@@ -405,6 +537,8 @@ def test_a_hostile_log_stays_small(of_a_hostile_log: list[str]) -> None:
 
 
 def test_words_written_from_right_to_left_are_isolated() -> None:
+    (picture,) = pictures(of("r1#\u05d0").board(rules=LATEST)._repr_html_())
+    assert text(picture.find("text")) == "\u05d0"  # alone in its place
     html = of("r1 +\u05d0\u05d1 +\u05d2").board(rules=LATEST).items[0]._repr_html_()
     assert "<bdi>\u05d0\u05d1</bdi>" in html
     assert "<bdi>\u05d2</bdi>" in html

@@ -150,6 +150,50 @@ OUTPUTS: dict[str, list[Json]] = {
             ],
         }
     ],
+    "shrunk": [
+        {
+            "document": "replay.shrunk/1",
+            "tool": written.TOOL,
+            "input": {"name": "a.jsonl", "sha256": HEX},
+            "keep": {"what": "claim", "work_id": "W1", "of": "e12"},
+            "nothing": None,
+            "rules": [{"id": "coordination/2", "digest": f"sha256:{HEX}"}],
+            "cutoff": {"sequence": 12, "recorded": None, "observed": 9.5, "flags": []},
+            "answers": [
+                {
+                    "id": "q1",
+                    "rules": "coordination/2",
+                    "work_id": "W1",
+                    "question": "claim",
+                    "of": "e12",
+                }
+            ],
+            "refusal": None,
+            "kept": {"unit": "event", "count": 2, "of": 1933},
+            "events": ["e3", "e12"],
+            "lines": [],
+            "irredundant": True,
+            "output": {"name": "b.jsonl", "sha256": HEX},
+            "oracle": {"name": "b.oracle.json", "sha256": HEX},
+        },
+        {
+            "document": "replay.shrunk/1",
+            "tool": written.TOOL,
+            "input": {"name": "a.jsonl", "sha256": HEX},
+            "keep": {"what": "refusal", "work_id": None, "of": "wrong_type"},
+            "nothing": "a.jsonl: its lines are not refused",
+            "rules": [],
+            "cutoff": None,
+            "answers": [],
+            "refusal": written.refusal(related=[{"file": "a.jsonl", "line": 3}]),
+            "kept": None,
+            "events": [],
+            "lines": [3, 7],
+            "irredundant": None,
+            "output": None,
+            "oracle": None,
+        },
+    ],
     "questions": [
         {
             "document": "replay.questions/1",
@@ -182,7 +226,7 @@ def test_every_schema_file_has_its_name_published() -> None:
 
 
 def test_a_schema_that_does_not_exist_is_a_usage_error_that_lists_those_that_do() -> None:
-    with pytest.raises(UsageError, match="no schema 'x'; there are: check, event"):
+    with pytest.raises(UsageError, match="no schema 'x'; there are: bisect, check, diff"):
         schema("x")
 
 

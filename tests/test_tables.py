@@ -113,7 +113,9 @@ COLUMNS: Final = {
 }
 """Names in order, `:type` where it is no string, `!` where never null.  `@x` is the two
 columns of a time; `%` the columns for survival analysis."""
-SURVIVAL: Final = "duration:s! duration_ns:ns! entry:s! event:bool! competing:bool! status:int8!"
+SURVIVAL: Final = (
+    "duration:s! duration_ns:ns! entry:s! event:bool! competing:bool! event_code:int8!"
+)
 TYPES: Final = {
     "": (pa.string(), None),
     "bool": (pa.bool_(), None),
@@ -193,12 +195,12 @@ def item_row(item: Json) -> Json:
     }
 
 
-STATUS: Final = {"recovered": 1, "cancelled": 2, "cancelled_with_work": 2, "censored": 0}
+EVENT_CODE: Final = {"recovered": 1, "cancelled": 2, "cancelled_with_work": 2, "censored": 0}
 
 
 def episode_row(episode: Json) -> Json:
     end = episode["end"]
-    status = STATUS[end["kind"]]
+    code = EVENT_CODE[end["kind"]]
     return {
         "blocker_id": episode["blocker_id"],
         **moment("opened", episode["opened"]),
@@ -211,9 +213,9 @@ def episode_row(episode: Json) -> Json:
         "end_evidence": end.get("evidence"),
         "duration": episode["elapsed_seconds"],
         "entry": 0,
-        "event": status == 1,
-        "competing": status == 2,
-        "status": status,
+        "event": code == 1,
+        "competing": code == 2,
+        "event_code": code,
     }
 
 
@@ -378,9 +380,9 @@ def test_a_name_that_is_no_table_is_a_usage_error_that_lists_those_that_are() ->
     line = replay.timeline_of(prefix, rules=SECOND.id)
     with pytest.raises(UsageError, match=r"'mood' of a projection; there are: items, episodes"):
         projection.to_arrow("mood")
-    with pytest.raises(UsageError, match=r"projection \(it is one of a timeline\)"):
+    with pytest.raises(UsageError, match=r"one of a timeline: replay\.timeline_of\("):
         projection.to_pandas("latencies")
-    with pytest.raises(UsageError, match=r"timeline \(it is one of a projection\)"):
+    with pytest.raises(UsageError, match=r"one of a projection: replay\.project\("):
         line.to_pandas("items")
 
 
@@ -522,8 +524,8 @@ def test_a_wait_equals_the_one_found_by_projecting_at_every_event(words: list[st
         at = {event.event_id: event.recorded_at for event in log.events}
         ended = at.get(row["end_event"], log.events[-1].recorded_at)
         assert row["duration_ns"] == ended - at[row["ready_event"]]
-        status = {"reviewed": 1, "censored": 0}.get(row["end_kind"], 2)
-        assert (row["event"], row["competing"], row["status"]) == (status == 1, status == 2, status)
+        code = {"reviewed": 1, "censored": 0}.get(row["end_kind"], 2)
+        assert (row["event"], row["competing"], row["event_code"]) == (code == 1, code == 2, code)
 
 
 @BY_ID
@@ -641,7 +643,7 @@ def test_a_data_frame_is_ready_for_survival_analysis() -> None:
     kinds = {name: frame[name].dtype.kind for name in SURVIVAL_KINDS}
     assert kinds == SURVIVAL_KINDS
     assert frame.attrs["replay"]["rules"]["id"] == SECOND.id
-    assert frame["status"].tolist() == [2, 2, 2]
+    assert frame["event_code"].tolist() == [2, 2, 2]
 
 
 SURVIVAL_KINDS: Final = {
@@ -650,7 +652,7 @@ SURVIVAL_KINDS: Final = {
     "entry": "f",
     "event": "b",
     "competing": "b",
-    "status": "i",
+    "event_code": "i",
 }
 
 
@@ -667,7 +669,10 @@ def test_three_lines_lead_from_a_log_to_a_data_frame() -> None:
 def test_the_command_writes_every_table_and_prints_no_answer(run: Run, tmp_path: Path) -> None:
     ran = run("project", PAPER, "-o", tmp_path / "new" / "out")
     assert (ran.status, ran.out) == (0, b"")
-    assert "1 items, 1 episodes, 4 receipts" in ran.said[0]
+    assert ran.said[0].endswith(
+        "rows: items 1, episodes 1, receipts 4, claims 1, corrections 0, anomalies 0, timeline 32,"
+        " latencies 1"
+    )
     written = {path.name for path in (tmp_path / "new" / "out").iterdir()}
     assert written == {f"{name}.parquet" for name in NAMES}
     log = replay.load(PAPER)
@@ -787,7 +792,7 @@ def survival(frame):
     return fitted.survival_function_at_times([0, 60, 120, 180, 240]).tolist()
 
 risk = AalenJohansenFitter(calculate_variance=False)
-risk.fit(episodes.duration, episodes.status, event_of_interest=1)
+risk.fit(episodes.duration, episodes.event_code, event_of_interest=1)
 print(json.dumps({
     "pandas": pd.__version__,
     "columns": {name: [*frame.columns] for name, frame in frames.items()},
@@ -843,7 +848,7 @@ def test_pandas_2_and_lifelines_take_the_tables(tmp_path: Path) -> None:
 
 def test_the_hand_count_is_about_these_durations() -> None:
     tables = tables_of(history(f"{FOUR_EPISODES} {TWO_WAITS}"))
-    episodes = [(row["duration"] / 60, row["status"]) for row in plain(tables["episodes"])]
+    episodes = [(row["duration"] / 60, row["event_code"]) for row in plain(tables["episodes"])]
     assert episodes == [(1, 1), (2, 2), (3, 1), (9, 0)]
-    waits = [(row["duration"] / 60, row["status"]) for row in plain(tables["latencies"])]
+    waits = [(row["duration"] / 60, row["event_code"]) for row in plain(tables["latencies"])]
     assert waits == [(2, 1), (3, 0)]

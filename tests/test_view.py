@@ -7,16 +7,25 @@ import gzip
 import hashlib
 import json
 import re
+import shutil
+import subprocess
+from collections import Counter
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from replay.report.view_pack import visible_json
-from tests import hostile
-from tests.command import PAPER, ROOT, Run, in_process, process
+import replay
+from replay.projection import Projection
+from replay.report.safe import shown
+from replay.report.view_pack import NO_STATE, UNDETERMINED, visible_json
+from replay.report.view_why import NOT_A_WORD, shell_word
+from replay.rules import known
+from tests import certificates, hostile
+from tests.command import CASES, PAPER, ROOT, Run, in_process, process
 from tests.notation import history, lines
 
 ASSETS = ROOT / "replay" / "report" / "assets"
@@ -27,10 +36,12 @@ def run(capfdbinary: pytest.CaptureFixture[bytes]) -> Run:
     return in_process(capfdbinary)
 
 
-def data_of(page: Path) -> Any:
-    """The data block of a page, as a browser would read it."""
+def data_of(page: Path, name: str = "data") -> Any:
+    """A data block of a page, as a browser would read it."""
     html = page.read_text(encoding="utf-8")
-    (block,) = re.findall(r'<script type="application/json" id="data">(.*?)</script>', html, re.S)
+    (block,) = re.findall(
+        rf'<script type="application/json" id="{name}">(.*?)</script>', html, re.S
+    )
     return json.loads(block)
 
 
@@ -66,6 +77,130 @@ def test_what_a_cutoff_hides_is_not_in_the_file(run: Run, tmp_path: Path) -> Non
     assert episode[-1] == "6 min"
 
 
+# What the rules do not say
+
+
+def states_of(projection: Projection) -> Counter[str]:
+    return Counter(
+        UNDETERMINED if item.undetermined_by else item.state.value or NO_STATE
+        for item in projection.items
+    )
+
+
+@pytest.mark.parametrize("rules", known())
+@pytest.mark.parametrize(
+    "log", [*sorted(CASES.glob("*.jsonl")), *hostile.LOGS], ids=lambda log: log.stem
+)
+def test_at_every_event_a_page_counts_the_states_that_a_projection_there_has(
+    run: Run, tmp_path: Path, log: Path, rules: str
+) -> None:
+    page = tmp_path / "page.html"
+    assert run("view", log, "--rules", rules, "-o", page).status == 0
+    data, history = data_of(page), replay.load(log)
+    for number, event in enumerate(history.events):
+        projection = replay.project(history.until(sequence=event.recorded_sequence), rules=rules)
+        steps = [step for step in data["overview"] if step[0] <= number]
+        counts = dict(zip(data["stateNames"], steps[-1][1:] if steps else (), strict=False))
+        assert Counter(counts) == states_of(projection), event.event_id
+
+
+def test_work_items_of_a_real_log_that_are_undetermined_are_not_counted_as_without_a_state(
+    run: Run, tmp_path: Path
+) -> None:
+    messages = ROOT.parent / "shared" / "data" / "real" / "h5i" / "h5i_i5h_messages.jsonl"
+    if not messages.exists():
+        pytest.skip(f"no {messages.name} beside the repository")
+    log, page = tmp_path / "log.jsonl", tmp_path / "page.html"
+    recorded = messages.with_name("h5i_i5h_recorded.jsonl")
+    assert run("import", "h5i-msg", messages, "--recorded", recorded, "-o", log).status == 0
+    assert run("view", log, "--rules", "coordination/1", "-o", page).status == 0
+    data = data_of(page)
+    counts = dict(zip(data["stateNames"], data["overview"][-1][1:], strict=True))
+    projection = replay.project(replay.load(log).until(), rules="coordination/1")
+    assert Counter(counts) == states_of(projection)
+    assert counts[UNDETERMINED] > 0
+    said = f"{counts[UNDETERMINED]} of {len(projection.items)} work items are undetermined"
+    assert any(notice.startswith(said) for notice in data["notices"])
+
+
+def test_an_undetermined_stretch_names_its_events_and_ends_what_was_shown_before(
+    run: Run, tmp_path: Path
+) -> None:
+    page, log = tmp_path / "page.html", CASES / "concurrent-blockers.jsonl"
+    run("view", log, "--rules", "coordination/1", "-o", page)
+    (first, *_) = data_of(page)["items"]
+    names = [event[1] for event in data_of(page)["events"]]
+    shown_as = [(names[i[0]], i[2], [names[ref] for ref in i[5]]) for i in first[1]["state"]]
+    assert shown_as == [
+        ("x1", "active", ["x1"]),
+        ("x2", "blocked", ["x2"]),
+        ("x3", "undetermined", ["x3"]),
+    ]
+
+
+# Why
+
+
+@pytest.mark.parametrize("rules", known())
+@pytest.mark.parametrize("log", [*sorted(CASES.glob("*.jsonl"))[::4], PAPER], ids=lambda p: p.stem)
+def test_a_certificate_gives_the_answer_and_no_part_with_one_event_less_does(
+    run: Run, tmp_path: Path, log: Path, rules: str
+) -> None:
+    page = tmp_path / "page.html"
+    run("view", log, "--rules", rules, "-o", page)
+    data, prefix = data_of(page), replay.load(log).until()
+    by_id = {event.event_id: event for event in prefix.events}
+    names = [event[1] for event in data["events"]]
+    model = certificates.Model(rules, prefix)
+    for name, _, *rest in data["items"]:
+        for question, of, refs, irredundant in rest[0] if rest else ():
+            subject = None if of is None else names[of]
+            answer = partial(model.answer, question=question, work_id=name, of=subject)
+            kept = [by_id[names[ref]] for ref in refs]
+            assert irredundant
+            assert certificates.fault(kept, answer, answer(prefix.events)) == ""
+
+
+def test_a_page_has_a_certificate_for_the_state_of_its_item_and_for_its_claim(
+    run: Run, tmp_path: Path
+) -> None:
+    run("view", PAPER, "-o", tmp_path / "page.html")
+    data = data_of(tmp_path / "page.html")
+    assert [(why[0], why[1]) for why in data["items"][0][2]] == [("state", None), ("claim", 7)]
+    assert data["certificates"] == ["1 of 1 states", "1 of 1 claims"]
+
+
+def test_certificates_are_looked_for_until_the_work_is_enough_and_counted(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("replay.page._FOLDS", 200)
+    run("view", many(tmp_path / "log.jsonl", 9, 20), "-o", tmp_path / "page.html")
+    (states,) = data_of(tmp_path / "page.html")["certificates"]
+    asked, _, of, what = states.split()
+    assert (0 < int(asked) < 9, of, what) == (True, "9", "states")
+
+
+NO_NUL = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), min_size=1)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(NO_NUL | st.sampled_from(["-", "''", "\n", "$'x'", "\\", "a\\nb", "!"])))
+def test_a_shell_reads_a_word_as_the_text_that_it_stands_for(texts: list[str]) -> None:
+    bash = shutil.which("bash")
+    if bash is None:
+        pytest.skip("bash is not installed, so no word is read")
+    command = " ".join(["printf '%s\\0'", *map(shell_word, texts)])
+    found = subprocess.run([bash, "-c", command], capture_output=True, check=True).stdout
+    assert found.split(b"\0")[:-1] == [text.encode() for text in texts] or (not texts)
+
+
+@given(st.text())
+def test_a_word_hides_nothing(text: str) -> None:
+    word = shell_word(text)
+    assert (word == NOT_A_WORD) == ("\0" in text)
+    assert shown(word).replace("\\\\", "\\") == word
+
+
 # Harmless
 
 
@@ -86,13 +221,16 @@ def test_only_the_scripts_and_styles_whose_hashes_the_policy_names_can_run(
     assert "http" not in policy
 
 
-def test_no_text_of_a_log_stands_in_a_page_as_markup_or_unseen(run: Run, tmp_path: Path) -> None:
+@pytest.mark.parametrize("hostile_log", hostile.LOGS, ids=lambda log: log.stem)
+def test_no_text_of_a_log_stands_in_a_page_as_markup_or_unseen(
+    run: Run, tmp_path: Path, hostile_log: Path
+) -> None:
     page = tmp_path / "evil.html"
-    log = hostile.write(tmp_path / "<b>evil.jsonl")
+    log = tmp_path / "<b>evil.jsonl"
+    log.write_bytes(hostile_log.read_bytes())
     assert run("view", log, "-o", page).status == 0
     html = page.read_text(encoding="utf-8")
-    assert "alert(1)" in html
-    assert html.count("<script") == html.count("</script>") == 3
+    assert html.count("<script") == html.count("</script>") == 4
     for markup in ("<img", "<svg ", "<i>", "<b>", "<a href=javascript", "<!-- -->"):
         assert markup not in html
     assert not set(html) & set(hostile.HIDDEN)
@@ -138,7 +276,8 @@ def test_a_raw_line_is_shown_with_nothing_hidden_and_its_value_kept(text: str) -
 
 
 def raw_lines(page: Path) -> list[str]:
-    return [event[6] for event in data_of(page)["events"]]
+    found: list[str] = data_of(page, "lines")
+    return found
 
 
 @pytest.mark.parametrize("suffix", [".jsonl", ".jsonl.gz"])

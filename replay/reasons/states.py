@@ -1,4 +1,4 @@
-"""Why an item does not display another state."""
+"""Why an item does not display another state, of claims and episodes the latest first."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def state(view: View) -> Iterator[Reason]:
 
 def _complete(view: View) -> Iterator[Reason]:
     claims = view.claims("work.completed")
-    for claim in claims:
+    for claim in reversed(claims):
         yield from claim_reasons(view, claim, "completion")
     if not claims:
         yield from view.withdrawn(view.of_type("work.completed"))
@@ -27,7 +27,7 @@ def _complete(view: View) -> Iterator[Reason]:
 
 def _awaiting(view: View) -> Iterator[Reason]:
     claims = view.claims("review.requested")
-    for claim in claims:
+    for claim in reversed(claims):
         if claim["verdict"] == "supported":
             yield from _reviewed(view, claim)
         else:
@@ -53,7 +53,7 @@ def _reviewed(view: View, claim: Object) -> Iterator[Reason]:
 def _blocked(view: View) -> Iterator[Reason]:
     if view.state in ("cancelled", "complete"):
         yield from _displayed(view)
-    for episode in view.item["episodes"]:
+    for episode in reversed(view.item["episodes"]):
         yield from ended(view, episode)
     if not view.item["episodes"]:
         yield from view.withdrawn(view.of_type("blocker.raised"))

@@ -129,7 +129,7 @@ def _aligned(events: Sequence[Document]) -> list[str]:
 def _why_not(why_not: Document) -> Iterator[str]:
     yield prose(why_not["sentence"], 2000)
     held = why_not["held"]
-    if held is not None:
+    if held["until"] is not None:
         yield f"it was, from {ident(held['from'])} until {ident(held['until'])}"
     yield from map(_change, why_not["changes"])
 

@@ -44,6 +44,12 @@ def paragraph(words: str) -> str:
     return f"<p>{isolated(words)}</p>" if words else ""
 
 
+def preformatted(lines: str) -> str:
+    """Lines of visible text as they are, each word of them isolated."""
+    shown = "\n".join(map(isolated, lines.split("\n")))
+    return f"<pre>{shown}</pre>"
+
+
 def folded(summary: str, parts: Sequence[str]) -> str:
     """Parts that a reader opens."""
     return f"<details><summary>{isolated(summary)}</summary>{''.join(parts)}</details>"

@@ -1,12 +1,11 @@
 """Documents as HTML for a notebook's output cell: small, and readable in any theme.
 
-Decides what a cell shows: the state and the three clocks of every item with the events
-and the rule behind them, an item in full, one blocker episode, a check answer by answer.
-What does not fit is counted (`n of N shown`), never dropped in silence.
+Decides what a cell shows: states by sequence in a picture, the state and the three clocks
+of every item with the events and the rule behind them, an item in full, one blocker
+episode, a check answer by answer.  What does not fit is counted (`n of N shown`), never
+dropped in silence.
 
 Text from a log is visible text (`safe.shown`) before `markup` makes HTML of it.
-
-A time that a document leaves null is one that nobody could print: the event stands alone.
 """
 
 from __future__ import annotations
@@ -25,23 +24,32 @@ from replay.report.board import (
     rules_id,
     view_of,
 )
+from replay.report.facts import (
+    ENDED,
+    MAX_IDS,
+    NOTHING,
+    anomaly_facts,
+    claim_facts,
+    correction_facts,
+    episode_facts,
+    ids_cell,
+    mark_cell,
+    or_none,
+    receipt_facts,
+    some_shown,
+)
 from replay.report.markup import box, facts_table, folded, isolated, paragraph, table
 from replay.report.safe import shown
+from replay.report.strip import Bar, Lane, lanes_of, legend, picture, steps_of
 from replay.report.text import question_words
 from replay.report.words import (
-    ANOMALIES,
-    CLAIMS,
     FLAGS,
     NBSP,
     REFUSALS,
-    VERDICTS,
     coded,
     counted,
     duration,
     ident,
-    idents,
-    quoted,
-    time_words,
     value_words,
 )
 
@@ -51,8 +59,6 @@ MAX_ROWS: Final = 20
 """Rows of every other table."""
 WHOLE_ITEMS: Final = 3
 """A projection of at most so many items has each of them in full below its table."""
-MAX_IDS: Final = 8
-"""Events named in one cell."""
 WIDTH: Final = 80
 
 _CLOCKS: Final = {
@@ -61,17 +67,34 @@ _CLOCKS: Final = {
     "blocked_since": "blocked since",
 }
 _MAX_TEXT: Final = 400
-_NOTHING: Final = "none"
 
 
-def projection_html(document: Document) -> str:
-    """A `replay.projection/1` document: a row for each item, and few items in full."""
+def projection_html(document: Document, timeline: Document | None = None) -> str:
+    """A `replay.projection/1` document: a row for each item, and few items in full.
+
+    `timeline` is the `replay.timeline/1` document that led to it, where it is to be drawn.
+    """
     view = _view(document)
     items = document["items"]
-    parts = [_items_table(view), *_outside(view)]
+    parts = [*_drawn(timeline, folds=True), _items_table(view), *_outside(view)]
     if len(items) <= WHOLE_ITEMS:
         parts += [folded(f"{ident(i['work_id'])} in full", _item(i, view)) for i in items]
     return box("projection", [*parts, _account(view)])
+
+
+def timeline_html(document: Document) -> str:
+    """A `replay.timeline/1` document: every state in a picture and in a table."""
+    count = len(document["intervals"])
+    of = f"{counted(count, 'interval')} of {ident(document['input']['name'])}"
+    about = f"{of} under {ident(document['rules']['id'])}"
+    return box(
+        "timeline",
+        [
+            paragraph(f"{about}; all of them: to_pandas()."),
+            *_drawn(document),
+            _account(_view({**_NO_ITEMS, **document})),
+        ],
+    )
 
 
 def item_html(document: Document, rules: str = "the rule set") -> str:
@@ -82,7 +105,7 @@ def item_html(document: Document, rules: str = "the rule set") -> str:
 def episode_html(document: Document) -> str:
     """One blocker episode of a `replay.projection/1` document, and its `work_id`."""
     caption = f"Blocker episode of {ident(document['work_id'])}"
-    facts = _episode_facts(document)
+    facts = episode_facts(document)
     return box("blocker episode", [facts_table(caption, facts)])
 
 
@@ -102,8 +125,8 @@ def refusal_table(document: Document) -> str:
     line = document["line"]
     facts = {
         "code": coded(REFUSALS, document["code"]),
-        "line": _NOTHING if line is None else str(line),
-        "pointer": _or_none(document["pointer"]),
+        "line": NOTHING if line is None else str(line),
+        "pointer": or_none(document["pointer"]),
         "expected": shown(document["expected"], _MAX_TEXT),
         "found": shown(document["found"], _MAX_TEXT),
     }
@@ -119,6 +142,37 @@ def projection_text(document: Document) -> str:
     view = _view(document)
     lines = [ident(document["input"]["name"], WIDTH), *account(view), *board(view)]
     return "\n".join(lines).replace(NBSP, " ")
+
+
+# A timeline
+
+
+def _drawn(document: Document | None, *, folds: bool = False) -> list[str]:
+    """States as a picture and as a table, which `folds` has a reader open."""
+    if document is None:
+        return []
+    lanes = lanes_of(document)
+    if not lanes:
+        return [paragraph("No work item has had a state, so there is no picture of states.")]
+    words = _states_table(lanes)
+    drawn = [picture(lanes, steps_of(document)), paragraph(legend(lanes))]
+    return [*drawn, folded("The picture as a table", [words]) if folds else words]
+
+
+def _states_table(lanes: Sequence[Lane]) -> str:
+    bars = [(lane.work_id, bar) for lane in lanes for bar in lane.bars]
+    rows = [_bar_row(work_id, bar) for work_id, bar in bars[:MAX_ROWS]]
+    head = ("work item", "state", "from sequence", "from", "until")
+    return table(_shown(len(bars), MAX_ROWS, "state"), head, rows)
+
+
+def _bar_row(work_id: str, bar: Bar) -> Sequence[str]:
+    until = "still so" if bar.ended is None else mark_cell(bar.ended)
+    begun = bar.begun
+    return (ident(work_id), ident(bar.state), str(begun["sequence"]), mark_cell(begun), until)
+
+
+_NO_ITEMS: Final = {"items": [], "uncovered": [], "unassigned": {"last_message": None}}
 
 
 # A projection
@@ -151,20 +205,20 @@ def _item_row(item: Document, view: View) -> Sequence[str]:
     name, clocks = ident(item["work_id"]), item["clocks"]
     if item["undetermined_by"]:
         why = f"undetermined: {_uncovered(item, view)}"
-        said = _mark(clocks["last_message"])
+        said = mark_cell(clocks["last_message"])
         return (name, why, "not derived", said, *["not derived"] * 3)
     state = _derived(item["state"])
-    marks = [_mark(clocks[clock]) for clock in _CLOCKS]
+    marks = [mark_cell(clocks[clock]) for clock in _CLOCKS]
     return (name, state, _derived(item["revision"]), *marks, _blockers(item["episodes"]))
 
 
 def _blockers(episodes: Sequence[Document]) -> str:
     told = [
-        f"{_ENDED[e['end']['kind']]} {duration(e['elapsed_seconds'])}"
+        f"{ENDED[e['end']['kind']]} {duration(e['elapsed_seconds'])}"
         for e in episodes[:WHOLE_ITEMS]
     ]
     more = f", and {len(episodes) - len(told)} more" if len(episodes) > len(told) else ""
-    return ", ".join(told) + more or _NOTHING
+    return ", ".join(told) + more or NOTHING
 
 
 def _outside(view: View) -> list[str]:
@@ -174,10 +228,10 @@ def _outside(view: View) -> list[str]:
     parts = []
     if unassigned["events"]:
         count = counted(unassigned["events"], "event")
-        last = _mark(unassigned["last_message"])
+        last = mark_cell(unassigned["last_message"])
         parts.append(paragraph(f"{count} of no work item, the last at {last}; no item moves."))
-        parts += _listed("Anomalies outside every item", _anomaly_facts, unassigned["anomalies"])
-    rows = [(ident(u["event_id"]), ident(u["type"]), _or_none(u["work_id"])) for u in uncovered]
+        parts += _listed("Anomalies outside every item", anomaly_facts, unassigned["anomalies"])
+    rows = [(ident(u["event_id"]), ident(u["type"]), or_none(u["work_id"])) for u in uncovered]
     if rows:
         about = f"{_shown(len(rows), MAX_ROWS, 'event')}, not covered by {ident(rules_id(view))}"
         parts.append(table(about, ("event", "type", "work item"), rows[:MAX_ROWS]))
@@ -204,11 +258,11 @@ def _item(item: Document, view: View) -> list[str]:
     ]
     parts = [table(f"{name}: {_value(item['state'])}", head, answers)]
     for caption, columns, records in (
-        ("Blocker episodes", _episode_facts, item["episodes"]),
-        ("Receipts", _receipt_facts, item["receipts"]),
-        ("Claims", _claim_facts, item["claims"]),
-        ("Corrections", _correction_facts, item["corrections"]),
-        ("Anomalies", _anomaly_facts, item["anomalies"]),
+        ("Blocker episodes", episode_facts, item["episodes"]),
+        ("Receipts", receipt_facts, item["receipts"]),
+        ("Claims", claim_facts, item["claims"]),
+        ("Corrections", correction_facts, item["corrections"]),
+        ("Anomalies", anomaly_facts, item["anomalies"]),
     ):
         parts += _listed(f"{caption} of {name}", columns, records)
     return [*parts, paragraph(_standing(item))]
@@ -217,7 +271,7 @@ def _item(item: Document, view: View) -> list[str]:
 def _undetermined(name: str, item: Document, view: View) -> str:
     facts = {
         "undetermined": _uncovered(item, view),
-        "last message": _mark(item["clocks"]["last_message"]),
+        "last message": mark_cell(item["clocks"]["last_message"]),
         "not derived": "state, revision, last progress, blocked since, episodes, receipts,"
         " claims, corrections",
     }
@@ -230,101 +284,28 @@ def _standing(item: Document) -> str:
 
 
 def _answer_row(label: str, derived: Document) -> Sequence[str]:
-    evidence = _ids(derived["evidence"])
+    evidence = ids_cell(derived["evidence"])
     return (label, _since(derived), ident(derived["rule"]), evidence)
 
 
 def _clock_row(label: str, mark: Document | None) -> Sequence[str]:
     if mark is None:
-        return (label, *[_NOTHING] * 3)
-    return (label, _mark(mark), _or_none(mark.get("rule")), ident(mark["event_id"]))
+        return (label, *[NOTHING] * 3)
+    return (label, mark_cell(mark), or_none(mark.get("rule")), ident(mark["event_id"]))
 
 
 def _value(derived: Document) -> str:
-    return _NOTHING if derived["value"] is None else ident(derived["value"])
+    return NOTHING if derived["value"] is None else ident(derived["value"])
 
 
 def _since(derived: Document) -> str:
-    since = f" since {_mark(derived['since'])}" if derived["since"] else ""
+    since = f" since {mark_cell(derived['since'])}" if derived["since"] else ""
     return f"{_value(derived)}{since}"
 
 
 def _derived(derived: Document) -> str:
-    by = f", from {_ids(derived['evidence'])}" if derived["evidence"] else ""
+    by = f", from {ids_cell(derived['evidence'])}" if derived["evidence"] else ""
     return f"{_since(derived)}{by}"
-
-
-def _mark(mark: Document | None) -> str:
-    """A time and the event that shows it, or the event alone."""
-    if mark is None:
-        return _NOTHING
-    event = ident(mark["event_id"])
-    return event if mark["time"] is None else f"{time_words(mark['time'])} ({event})"
-
-
-_ENDED: Final = {
-    "recovered": "recovered after",
-    "cancelled": "cancelled after",
-    "cancelled_with_work": "cancelled with the work after",
-    "censored": "open so far, censored after",
-}
-
-
-def _episode_facts(episode: Document) -> dict[str, str]:
-    end = episode["end"]
-    if end["kind"] == "censored":
-        at = "" if end["at"] is None else f" at {time_words(end['at'])}"
-        ended, names = f"censored{at}: no recovery seen", _NOTHING
-    else:
-        ended = f"{end['kind'].replace('_', ' ')} at {_mark(end['by'])}"
-        names = _ids(end["evidence"])
-    return {
-        "blocker": _or_none(episode["blocker_id"]),
-        "raised": _mark(episode["opened"]),
-        "again by": _ids(episode["repeats"]),
-        "end": ended,
-        "evidence": names,
-        "blocked for": duration(episode["elapsed_seconds"]),
-    }
-
-
-def _receipt_facts(receipt: Document) -> dict[str, str]:
-    review = receipt["type"] == "review.completed"
-    return {
-        "event": ident(receipt["event_id"]),
-        "check": "(review)" if review else _or_none(receipt["check"]),
-        "source": _or_none(receipt["source"]),
-        "by": _or_none(receipt["principal"]),
-        "outcome": ident(receipt["outcome"]),
-        "revision": _or_none(receipt["revision"]),
-        "status": ident(receipt["status"]),
-    }
-
-
-def _claim_facts(claim: Document) -> dict[str, str]:
-    return {
-        "event": ident(claim["event_id"]),
-        "says": CLAIMS.get(claim["claim"]) or ident(claim["claim"]),
-        "verdict": VERDICTS[claim["verdict"]].format(missing=_ids(claim["missing"])),
-        "evidence": _ids(claim["evidence"]),
-        "rule": ident(claim["rule"]),
-    }
-
-
-def _correction_facts(correction: Document) -> dict[str, str]:
-    reason = correction["reason"]
-    return {
-        "event": ident(correction["event_id"]),
-        "corrects": ident(correction["target"]),
-        "status": ident(correction["status"]),
-        "reason given": _NOTHING if reason is None else quoted(reason, 200),
-    }
-
-
-def _anomaly_facts(anomaly: Document) -> dict[str, str]:
-    names = {"event": ident(anomaly["event_id"]), "related": _ids(anomaly["related"])}
-    words = ANOMALIES[anomaly["code"]].format(**names)
-    return {"event": names["event"], "code": ident(anomaly["code"]), "what": words}
 
 
 # A check
@@ -347,20 +328,22 @@ def _answers_table(answers: Sequence[Document], oracle: Document | None) -> str:
     authored = {} if oracle is None else {a["id"]: a for a in oracle["answers"]}
     ordered = sorted(answers, key=lambda answer: _FIRST.index(answer["outcome"]))
     rows = [_checked(answer, authored.get(answer["id"])) for answer in ordered[:MAX_ROWS]]
-    head = ("answer", "outcome", "question", "derived", "expected")
+    head = ("answer", "outcome", "rules", "question", "derived", "expected")
     return table(_shown(len(answers), MAX_ROWS, "answer"), head, rows)
 
 
 def _checked(answer: Document, authored: Document | None) -> Sequence[str]:
     derived = value_words(answer["derived"])
     if answer["undetermined_by"]:
-        derived = f"undetermined by {_ids(answer['undetermined_by'])}"
+        derived = f"undetermined by {ids_cell(answer['undetermined_by'])}"
     elif answer["first_differing_event"] is not None:
         derived += f"; first differs at {ident(answer['first_differing_event'])}"
     agrees = answer["outcome"] == "agree"
     expected = "the same" if agrees else value_words(answer["expected"])
-    asked = _NOTHING if authored is None else question_words(authored)
-    return (ident(answer["id"]), answer["outcome"], asked, derived, expected)
+    rules, asked = NOTHING, NOTHING
+    if authored is not None:
+        rules, asked = ident(authored["rules"]), question_words(authored)
+    return (ident(answer["id"]), answer["outcome"], rules, asked, derived, expected)
 
 
 # Words
@@ -371,21 +354,9 @@ def _shown(count: int, most: int, noun: str) -> str:
     return counted(count, noun) if count <= most else f"{most} of {counted(count, noun)} shown"
 
 
-def _ids(ids: Sequence[str]) -> str:
-    return idents(ids[:MAX_IDS], _NOTHING) + _some(len(ids))
-
-
-def _some(count: int) -> str:
-    return f" ({MAX_IDS} of {count} shown)" if count > MAX_IDS else ""
-
-
 def _uncovered(item: Document, view: View) -> str:
     events = item["undetermined_by"]
-    return not_covered(events[:MAX_IDS], rules_id(view), view) + _some(len(events))
-
-
-def _or_none(text: str | None) -> str:
-    return _NOTHING if text is None else ident(text)
+    return not_covered(events[:MAX_IDS], rules_id(view), view) + some_shown(len(events))
 
 
 def _listed(

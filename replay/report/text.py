@@ -9,7 +9,7 @@ the words do not say.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from replay.report.board import (
@@ -24,6 +24,7 @@ from replay.report.board import (
     item_lines,
     not_covered,
     outside_items,
+    rules_id,
     view_of,
 )
 from replay.report.safe import padded
@@ -162,10 +163,31 @@ def _checked(log: Document, oracle: Document | None, colour: bool, width: int) -
 
 def _answers(log: Document, oracle: Document | None, view: View) -> list[str]:
     authored = {} if oracle is None else {a["id"]: a for a in oracle["answers"]}
-    lines = [""] if log["answers"] else []
-    for answer in log["answers"]:
-        lines += _answer(answer, authored.get(answer["id"]), view)
+    groups = _by_rules(log["answers"], authored)
+    # which rules were asked goes without saying where they are those of the board above
+    headed = {*groups} - {rules_id(view), None} != set()
+    lines: list[str] = []
+    for rules, answers in groups.items():
+        lines += ["", *_heading(rules, view)] if headed else [""]
+        for answer in answers:
+            lines += _answer(answer, authored.get(answer["id"]), view)
     return lines if log["oracle"] is None else [*lines, *_summary(log["summary"], view.width)]
+
+
+def _by_rules(
+    answers: Sequence[Document], authored: Mapping[str, Document]
+) -> dict[str | None, list[Document]]:
+    """Answers by the rule set that was asked, null where its author's words are not known."""
+    groups: dict[str | None, list[Document]] = {}
+    for answer in answers:
+        asked = authored.get(answer["id"])
+        groups.setdefault(None if asked is None else asked["rules"], []).append(answer)
+    return groups
+
+
+def _heading(rules: str | None, view: View) -> list[str]:
+    words = "asked under other rules" if rules is None else f"asked under {ident(rules)}"
+    return wrapped(words, "  ", "    ", view.width)
 
 
 def _oracle(oracle: Document, width: int) -> str:

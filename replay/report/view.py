@@ -24,6 +24,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 from replay.errors import UsageError
 from replay.report.view_data import Losses, items_of, page_data
 from replay.report.view_pack import Item, Line
+from replay.report.view_why import Asking, Certificates, shell_word
 
 Document: TypeAlias = Mapping[str, Any]
 
@@ -34,7 +35,9 @@ _CHARTS: Final = (
     *("d3-array", "d3-color", "d3-format", "d3-interpolate", "d3-time", "d3-time-format"),
     *("d3-scale", "d3-path", "d3-shape", "d3-selection", "d3-axis"),
 )
-_SCRIPTS: Final = ("data", "dom", "event", "board", "lanes", "item", "main")
+_SCRIPTS: Final = (
+    *("data", "dom", "event", "why", "board", "marks", "lanes", "item", "frame", "main"),
+)
 _STYLES: Final = ("page", "parts", "print")
 _EVENT_BYTES: Final = 140  # an event's facts beside its line, and an interval, as they tend to be
 _INTERVAL_BYTES: Final = 90
@@ -65,21 +68,34 @@ def page(
     as_stored: bool = True,
     works: Sequence[str] | None = None,
     limits: Limits | None = None,
+    asking: Asking | None = None,
+    certificates: Certificates | None = None,
 ) -> Page:
     """The page of one log at one cutoff.
 
     `projection` and `timeline` are the two documents of it under one rule set, `rules` that
     set's entry of `replay.rules/1`, `lines` every visible event in order.  `as_stored` says
-    that their raw text is the file's own, `works` names the work items wanted (null: all).
+    that their raw text is the file's own, `works` names the work items wanted (null: all),
+    `asking` how `replay explain` is asked, `certificates` what is known of why.
     Raises `UsageError` where not even the frame fits.
     """
     limits = limits or Limits()
-    items = items_of(projection, timeline, lines)
+    why = certificates or Certificates((), ())
+    items = items_of(projection, timeline, lines, why.found)
     wanted = items if works is None else [item for item in items if item.work_id in works]
     allowance = limits.bytes
     for _ in range(_TRIES):
         kept = _kept(wanted, allowance, limits.items)
-        data = page_data(projection, rules, items, kept, losses=losses, as_stored=as_stored)
+        data = page_data(
+            projection,
+            rules,
+            items,
+            kept,
+            losses=losses,
+            as_stored=as_stored,
+            asking=asking or Asking(None, f"--rules {shell_word(rules['id'])}", ""),
+            certificates=why,
+        )
         found = _document(data)
         if len(found) <= limits.bytes:
             return Page(found, tuple(data["limits"]))
@@ -114,7 +130,8 @@ def _document(data: Document) -> bytes:
         "title": html.escape(data["title"]),
         "policy": _policy([charts, script], style),
         "style": style,
-        "data": _inert_json(data),
+        "data": _inert_json({name: data[name] for name in data if name != "lines"}),
+        "lines": _inert_json(data["lines"]),
         "charts": charts,
         "script": script,
     }
@@ -143,7 +160,7 @@ def _hash(text: str) -> str:
 _INERT: Final = {ord(char): f"\\u{ord(char):04x}" for char in "<>&\u2028\u2029"}
 
 
-def _inert_json(data: Document) -> str:
+def _inert_json(data: object) -> str:
     """JSON with no character that HTML or an old script parser would read."""
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
     return text.translate(_INERT)

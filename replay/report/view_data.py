@@ -6,6 +6,7 @@ beside the events and answers that `view_pack` makes short.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 from typing import Any, Final, Literal, TypedDict
@@ -14,6 +15,7 @@ from replay.report.safe import shown
 from replay.report.view_pack import (
     PROSE,
     STATES,
+    UNDETERMINED,
     Document,
     Item,
     Line,
@@ -21,6 +23,7 @@ from replay.report.view_pack import (
     label,
     printed,
 )
+from replay.report.view_why import Asking, Certificate, Certificates
 from replay.report.words import ANOMALIES, CLAIMS, FLAGS, VERDICTS, coded
 
 _NAMED_BY: Final = {
@@ -31,6 +34,9 @@ _NAMED_BY: Final = {
     "undetermined": "uncovered",
 }
 """The rule behind an answer whose document does not name one, without the rule set's number."""
+
+
+_TYPES: Final = 4  # types of events not covered that a notice names
 
 
 class Loss(TypedDict):
@@ -51,8 +57,16 @@ class Losses(TypedDict):
     unavailable: list[str]
 
 
-def items_of(projection: Document, timeline: Document, lines: Sequence[Line]) -> list[Item]:
+def items_of(
+    projection: Document,
+    timeline: Document,
+    lines: Sequence[Line],
+    certificates: Iterable[Certificate] = (),
+) -> list[Item]:
     """Every work item in the projection's order, then what names no work item."""
+    why: dict[str | None, list[Certificate]] = {}
+    for certificate in certificates:
+        why.setdefault(certificate.work_id, []).append(certificate)
     intervals = {
         work_id: [*group]
         for work_id, group in groupby(timeline["intervals"], key=lambda i: i["work_id"])
@@ -66,6 +80,7 @@ def items_of(projection: Document, timeline: Document, lines: Sequence[Line]) ->
             intervals.get(item["work_id"], []),
             of_item.get(item["work_id"], []),
             _open_at_end(item),
+            why.get(item["work_id"], ()),
         )
         for item in projection["items"]
     ]
@@ -90,6 +105,8 @@ def page_data(
     *,
     losses: Losses | None,
     as_stored: bool,
+    asking: Asking,
+    certificates: Certificates,
 ) -> dict[str, Any]:
     """All that the scripts read, as JSON values."""
     packer = Packer(kept, last=max((i.lines[-1].sequence for i in every if i.lines), default=0))
@@ -102,7 +119,7 @@ def page_data(
         "account": _account(projection),
         "cutoff": _cutoff(projection["cutoff"]),
         "flags": [coded(FLAGS, flag) for flag in projection["cutoff"]["flags"]],
-        "notices": _notices(source),
+        "notices": [*_notices(source), *_undetermined(projection)],
         "limits": _limits(every, kept),
         "losses": _losses(losses),
         "rules": {
@@ -119,7 +136,10 @@ def page_data(
         },
         "sha256": source["sha256"],
         "tool": f"{projection['tool']['name']} {projection['tool']['version']}",
+        "asking": asking._asdict(),
+        "certificates": [*certificates.counts],
         "events": packer.events(),
+        "lines": packer.raw_lines(),
         "items": [packer.item(item) for item in kept],
         "stateNames": list(STATES),
         "overview": packer.overview([item for item in kept if item.work_id is not None]),
@@ -160,6 +180,22 @@ def _notices(source: Document) -> list[str]:
         also = f" and {more} more gaps" if more else ""
         found.append(f"No event has sequence {', '.join(shown_gaps)}{also}.")
     return found
+
+
+def _undetermined(projection: Document) -> list[str]:
+    """How much the rules do not say at the page's cutoff, and which events are why."""
+    items, uncovered = projection["items"], projection["uncovered"]
+    count = sum(1 for item in items if item["undetermined_by"])
+    if not uncovered:
+        return []
+    types = Counter(label(event["type"]) for event in uncovered)
+    named = [f"{number} {name}" for name, number in types.most_common(_TYPES)]
+    more = f" and {len(types) - _TYPES} more types" if len(types) > _TYPES else ""
+    rules = label(projection["rules"]["id"])
+    return [
+        f"{count} of {len(items)} work items {'is' if count == 1 else 'are'} {UNDETERMINED}: not"
+        f" covered by {rules} ({', '.join(named)}{more}). That is not the same as no state."
+    ]
 
 
 def _limits(every: Sequence[Item], kept: Sequence[Item]) -> list[str]:

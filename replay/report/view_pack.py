@@ -11,25 +11,30 @@ from __future__ import annotations
 import json
 import unicodedata
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from replay.report.safe import shown
+from replay.report.view_why import Certificate, shell_word
 from replay.report.words import NBSP, duration, time_words
 
 Document: TypeAlias = Mapping[str, Any]
 Packed: TypeAlias = list[Any]
+_Stretch: TypeAlias = tuple[int, int | None, Packed]
+"""From which event and, exclusively, to which; null: to the end.  And the events of it."""
 
 PROSE: Final = 600  # columns of a reason
 _LABEL: Final = 96  # columns of an id or a name; the raw line has the rest
 _SINGLE: Final = ("state", "revision", "last_message", "last_progress", "blocked_since")
 _LISTED: Final = ("episode", "receipt", "claim", "correction", "anomaly", "flag", "undetermined")
-_NO_STATE: Final = "none"
+UNDETERMINED: Final = "undetermined"
+NO_STATE: Final = "none"
 STATES: Final = (
     *("blocked", "awaiting_review", "active", "proposed", "complete", "cancelled"),
-    _NO_STATE,
+    *(UNDETERMINED, NO_STATE),
 )
+"""What a work item is counted as: its state, that the rules do not say, or that it has none."""
 
 
 class Line(NamedTuple):
@@ -58,6 +63,7 @@ class Item(NamedTuple):
     lines: Sequence[Line]
     open_at_end: Mapping[str, float]
     """Elapsed seconds at the cutoff of the episodes still open there, by origin."""
+    why: Sequence[Certificate] = ()
 
     def without_raw_lines(self) -> Item:
         return self._replace(lines=[line._replace(raw=None) for line in self.lines])
@@ -70,6 +76,12 @@ def label(text: str) -> str:
 
 def optional(text: str | None) -> str | None:
     return None if text is None else label(text)
+
+
+def word_beside(text: str) -> str | None:
+    """The id as a shell reads it, null where that is the id as it is shown."""
+    word = shell_word(text)
+    return None if word == label(text) else word
 
 
 def printed(time: str | float) -> str:
@@ -97,55 +109,96 @@ class Packer:
             label(line.type),
             item,
             line.number,
-            None if line.raw is None else visible_json(line.raw),
             None if line.occurred is None else printed(line.occurred),
             optional(line.principal),
             optional(line.claimed_author),
             optional(line.relayed_by),
             optional(line.lane_id),
             optional(line.revision),
+            word_beside(line.event_id),
         ]
         while found[-1] is None:
             found.pop()
         return found
 
+    def raw_lines(self) -> list[str | None]:
+        """The line of each event; apart from the events, since a page seldom needs any."""
+        return [None if line.raw is None else visible_json(line.raw) for line, _ in self._lines]
+
     def item(self, item: Item) -> Packed:
-        """`[id, {question: intervals}]`; of a listed question, the intervals of each subject."""
+        """`[id, {question: intervals}, certificates, shell word]`.
+
+        Of a listed question, the intervals of each subject.  The shell word is null where it
+        is the id as it is shown.
+        """
+        why = [self._certificate(certificate) for certificate in item.why]
+        word = None if item.work_id is None else word_beside(item.work_id)
+        name = None if item.work_id is None else label(item.work_id)
+        found = [name, self._answers(item), why, word]
+        while len(found) > 2 and not found[-1] and found[-1] != "":
+            found.pop()
+        return found
+
+    def _certificate(self, certificate: Certificate) -> Packed:
+        of = None if certificate.of is None else self._ref(certificate.of)
+        events = self._refs(certificate.events)
+        return [certificate.question, of, events, int(certificate.irredundant)]
+
+    def _answers(self, item: Item) -> dict[str, Packed]:
         answers: dict[str, Packed] = {}
         for question, group in groupby(item.intervals, key=lambda i: i["question"]):
-            if question in _SINGLE:
+            if question == "state":
+                answers[question] = self._states(group, item)
+            elif question in _SINGLE:
                 answers[question] = self._held(group, item)
             elif question in _LISTED:
                 subjects = groupby(group, key=_subject)
                 held = [self._held(intervals, item) for _, intervals in subjects]
                 answers[question] = [intervals for intervals in held if intervals]
-        return [None if item.work_id is None else label(item.work_id), answers]
+        return answers
+
+    def _states(self, intervals: Iterable[Document], item: Item) -> list[Packed]:
+        """What the item is shown as: its states, and `undetermined` where the rules do not say.
+
+        A null state is the absence of one only where the rules cover the item's events.
+        """
+        stretches = self._uncovered(item)
+        found: list[Packed] = [
+            [start, end, UNDETERMINED, None, None, events] for start, end, events in stretches
+        ]
+        for first, last, *state in self._held(intervals, item):
+            found += [[start, end, *state] for start, end in _outside(first, last, stretches)]
+        return sorted(found, key=lambda interval: interval[0])
+
+    def _uncovered(self, item: Item) -> list[_Stretch]:
+        """The stretches over which events are not covered, in order, with those events."""
+        held = self._held((i for i in item.intervals if i["question"] == UNDETERMINED), item)
+        found: list[_Stretch] = []
+        for first, last, event in sorted(held, key=lambda interval: interval[0]):
+            if found and (found[-1][1] is None or first <= found[-1][1]):
+                begin, end, events = found.pop()
+                both = None if end is None or last is None else max(end, last)
+                found.append((begin, both, [*events, event]))
+            else:
+                found.append((first, last, [event]))
+        return found
 
     def overview(self, items: Sequence[Item]) -> list[Packed]:
-        """How many of the items are in each state from an event on: `[event, count…]`.
-
-        One item's states are its lane, so of one there is nothing to count.
-        """
+        """How many of the items are in each of `STATES` from an event on: `[event, count…]`."""
         moves: dict[int, list[int]] = {}
-        for item in items if len(items) > 1 else ():
-            for interval in item.intervals:
-                if interval["question"] == "state":
-                    state = STATES.index(interval["value"]["value"] or _NO_STATE)
-                    self._move(moves, interval["valid_from"], state, 1)
-                    self._move(moves, interval["valid_to"], state, -1)
+        for item in items:
+            states = (i for i in item.intervals if i["question"] == "state")
+            for first, last, value, *_ in self._states(states, item):
+                state = STATES.index(value or NO_STATE)
+                for place, by in ((first, 1), (last, -1)):
+                    if place is not None:
+                        moves.setdefault(place, [0] * len(STATES))[state] += by
         counts = [0] * len(STATES)
         found: list[Packed] = []
         for place, moved in sorted(moves.items()):
             counts = [count + move for count, move in zip(counts, moved, strict=True)]
             found.append([place, *counts])
         return found
-
-    def _move(
-        self, moves: dict[int, list[int]], moment: Document | None, state: int, by: int
-    ) -> None:
-        place = self._place(moment)
-        if place is not None:
-            moves.setdefault(place, [0] * len(STATES))[state] += by
 
     def _held(self, intervals: Iterable[Document], item: Item) -> list[Packed]:
         found = []
@@ -234,6 +287,24 @@ class Packer:
     def _ref(self, event_id: str) -> int | str:
         number = self._numbers.get(event_id)
         return label(event_id) if number is None else number
+
+
+def _outside(
+    first: int, last: int | None, stretches: Sequence[_Stretch]
+) -> Iterator[tuple[int, int | None]]:
+    """The parts of an interval that lie in none of the stretches, which are in order."""
+    for start, end, _ in stretches:
+        if end is not None and end <= first:
+            continue
+        if last is not None and last <= start:
+            break
+        if first < start:
+            yield first, start
+        if end is None:
+            return
+        first = end
+    if last is None or first < last:
+        yield first, last
 
 
 def _lasted(seconds: float) -> str:

@@ -16,7 +16,9 @@ from replay.errors import UsageError
 
 PREFIX: Final = "urn:coordination-replay:schema:"
 _NAMES: Final = (
+    "bisect",
     "check",
+    "diff",
     "event",
     "explanation",
     "losses",
@@ -25,6 +27,7 @@ _NAMES: Final = (
     "projections",
     "quarantine",
     "questions",
+    "recheck",
     "refusal",
     "rules",
     "shrunk",

@@ -1,14 +1,15 @@
 // The board at the cutoff, what changed at its last event, and the list of events seen.
 
-const ROWS = 15;
+const ROWS = matchMedia("(max-width: 640px)").matches ? 6 : 15;
 const EVENT_ROWS = 25;
 
-/** The state of an item at a cutoff, in its own words where the rules do not say. */
-function stateBadge(item, cut) {
-  const undetermined = answersOf(item, "undetermined", cut);
-  if (undetermined.length) return badge("undetermined");
-  const state = answer(item, "state", cut);
-  return state && state[0] !== null ? badge(state[0]) : badge("none", "no state");
+/** The state of an item at a cutoff; where the rules do not say, with the events that are why. */
+function stateCell(state, refs) {
+  if (refs.length) {
+    return [badge("undetermined"), el("div.since", {}, `not covered by ${DATA.rules.id}: `, chips(refs, 3))];
+  }
+  if (!state || state[0] === null) return badge("none", "no state");
+  return [badge(state[0]), state[1] !== null ? el("div.since", {}, "since ", mark(state[1])) : null];
 }
 
 const itemName = (item) => (item.id === null ? "no work item" : said(item.id));
@@ -21,29 +22,31 @@ function itemButton(item) {
 
 function clock(item, question, cut) {
   const value = answer(item, question, cut);
-  return mark(value ? value[0] : null, true);
+  return value && value[0] !== null ? mark(value[0]) : NONE();
 }
 
 function boardRow(item, cut) {
-  const state = answer(item, "state", cut);
+  const refs = uncovered(item, cut);
   const revision = answer(item, "revision", cut);
+  const known = (cell) => (refs.length ? UNKNOWN() : cell);
   return {
     "data-row": item.index,
     "data-selected": item.index === VIEW.item ? "" : null,
     cells: [
       itemButton(item),
-      [stateBadge(item, cut), state?.[1] != null ? el("div.since", {}, "since ", mark(state[1], true)) : null],
-      revision && revision[0] !== null ? said(revision[0]) : NONE(),
+      stateCell(answer(item, "state", cut), refs),
+      known(revision && revision[0] !== null ? said(revision[0]) : NONE()),
       clock(item, "last_message", cut),
-      clock(item, "last_progress", cut),
-      clock(item, "blocked_since", cut),
+      known(clock(item, "last_progress", cut)),
+      known(clock(item, "blocked_since", cut)),
     ],
   };
 }
 
-const BOARD_COLUMNS = [
-  "Work item", "State", "Revision", "Last message", "Last progress", "Blocked since",
-];
+// a state may have begun, and shown itself, before the blocker that is now the oldest open one
+const OLDEST = "Oldest open blocker since";
+
+const BOARD_COLUMNS = ["Work item", "State", "Revision", "Last message", "Last progress", OLDEST];
 
 function drawBoard() {
   const items = found();
@@ -74,7 +77,7 @@ function haystack(number) {
   if (!HAYSTACKS.has(number)) {
     const event = EVENTS[number];
     const id = ITEMS[event.item].id ?? "";
-    HAYSTACKS.set(number, `${event.id} ${id} ${event.type} ${event.principal ?? ""} ${event.raw ?? ""}`.toLowerCase());
+    HAYSTACKS.set(number, `${event.id} ${id} ${event.type} ${event.principal ?? ""} ${rawOf(number) ?? ""}`.toLowerCase());
   }
   return HAYSTACKS.get(number);
 }
@@ -94,7 +97,9 @@ function found() {
   if (!VIEW.search) return items;
   const withEvents = new Set(VIEW.foundEvents.map((number) => EVENTS[number].item));
   return items.filter((item) => {
-    const shown = [answer(item, "state", VIEW.cut)?.[0], answer(item, "revision", VIEW.cut)?.[0]];
+    const refs = uncovered(item, VIEW.cut);
+    const shown = refs.length ? ["undetermined"]
+      : [answer(item, "state", VIEW.cut)?.[0], answer(item, "revision", VIEW.cut)?.[0]];
     return withEvents.has(item.index)
       || shown.some((text) => text && words(text).toLowerCase().includes(VIEW.search));
   });
@@ -119,8 +124,8 @@ function changeWords({ item, question, before, now }) {
     case "claim": return now ? ["the claim that ", claimWords(value[1]), " is ", badge(value[2])] : ["a claim is withdrawn"];
     case "correction": return ["a correction is ", badge(value[2])];
     case "anomaly": return now ? ["anomaly: ", words(value[0])] : null;
-    case "flag": return now ? ["flag: ", words(value[0])] : null;
-    default: return ["the rules do not cover this event"];
+    case "flag": return now ? [`flag: ${words(value[0])} (${DATA.words.flags[value[0]] ?? value[0]})`] : null;
+    default: return now ? [badge("undetermined"), `: ${DATA.rules.id} does not cover `, chip(value[0])] : null;
   }
 }
 
@@ -133,27 +138,52 @@ function episodeChange(value, was, now) {
 
 const claimWords = (type) => DATA.words.claims[type] ?? type;
 
+/** Whether a change is one that the rules tell: of what they do not cover, nothing began or ended. */
+function told({ item, question }) {
+  const unsaid = uncovered(item, VIEW.cut).length || uncovered(item, VIEW.cut - 1).length;
+  return !unsaid || question === "flag" || question === "undetermined"
+    || (question === "state" && uncovered(item, VIEW.cut).length === 0);
+}
+
+/** What is said where an event changed no answer. */
+function unchanged(number) {
+  const undetermined = uncovered(ITEMS[EVENTS[number].item], number).length;
+  return undetermined ? "A message: it moves the last-message clock. Other answers about its work item stay undetermined."
+    : "A message: it moves the last-message clock and no other answer.";
+}
+
 function drawMoment() {
   if (VIEW.cut < 0) {
     put("changes", el("p.empty", {}, EVENTS.length ? "Nothing is seen yet. Move the slider." : "This log has no event."));
     return;
   }
-  const lines = CHANGES[VIEW.cut].map((change) => ({ change, text: changeWords(change) }))
-    .filter(({ text }) => text);
+  const lines = changesAt(VIEW.cut).filter(told)
+    .map((change) => ({ change, text: changeWords(change) })).filter(({ text }) => text);
   const shown = lines.slice(0, 8).map(({ change, text }) => el(
     "li", {}, el("span.of", {}, itemName(change.item)), " ", text));
   put("changes",
     momentLine(VIEW.cut),
-    shown.length
-      ? el("ul.changes", {}, shown)
-      : el("p.empty", {}, "A message: it moves the last-message clock and no other answer."),
+    shown.length ? el("ul.changes", {}, shown) : el("p.empty", {}, unchanged(VIEW.cut)),
     lines.length > 8 ? el("p.count", {}, some(8, lines.length, "changes")) : null);
+}
+
+/** An author as it names itself, where that is a record with a name; else what it wrote. */
+function authorName(text) {
+  // a backslash may be the escape of a hidden character, which reading it would bring back
+  if (!text.startsWith("{") || text.includes("\\")) return said(text);
+  try {
+    const { display, id } = JSON.parse(text);
+    const name = [display, id].find((part) => typeof part === "string" && part);
+    return name ? el("bdi", { title: text }, name) : said(text);
+  } catch {
+    return said(text);
+  }
 }
 
 function momentLine(number) {
   const event = EVENTS[number];
   const by = event.principal !== null ? [" by ", said(event.principal)]
-    : event.author !== null ? [" by ", said(event.author), " (as it says itself)"] : [];
+    : event.author !== null ? [" by ", authorName(event.author), " (as it says itself)"] : [];
   return el("p.said", {}, chip(number), " ", el("strong", {}, said(event.type)), by);
 }
 

@@ -7,33 +7,44 @@
 
 const DATA = JSON.parse(document.getElementById("data").textContent);
 
-const FIELDS = [
-  "sequence", "id", "time", "type", "item", "line", "raw", "occurred",
-  "principal", "author", "relayed", "lane", "revision",
-];
+const EVENTS = DATA.events.map(([
+  sequence, id, time, type, item, line, occurred = null, principal = null, author = null,
+  relayed = null, lane = null, revision = null, word = null,
+]) => ({
+  sequence, id, time, type, item, line, occurred, principal, author, relayed, lane, revision, word,
+}));
 
-const EVENTS = DATA.events.map((values) => {
-  const event = {};
-  FIELDS.forEach((name, index) => { event[name] = values[index] ?? null; });
-  return event;
-});
+// The raw lines are most of a page and seldom looked at, so they are read when one is.
+let LINES = null;
 
-const ITEMS = DATA.items.map(([id, answers], index) => ({ index, id, answers, events: [] }));
+/** The raw line of an event; null where it was left out. */
+function rawOf(number) {
+  LINES ??= JSON.parse(document.getElementById("lines").textContent);
+  return LINES[number];
+}
+
+const ITEMS = DATA.items.map(([id, answers, why = [], word = null], index) =>
+  ({ index, id, answers, why, word, events: [] }));
 EVENTS.forEach((event, number) => { ITEMS[event.item].events.push(number); });
 
 const SINGLE = new Set(["state", "revision", "last_message", "last_progress", "blocked_since"]);
 const LAST = EVENTS.length - 1;
 
-/** The interval that holds at a cutoff, of intervals that do not overlap; null if none. */
-function held(intervals, cut) {
-  if (!intervals) return null;
+/** How many of a list's intervals begin at a cutoff or before. */
+function begun(intervals, cut) {
   let low = 0;
   let high = intervals.length;
   while (low < high) {
     const middle = (low + high) >> 1;
     if (intervals[middle][0] <= cut) low = middle + 1; else high = middle;
   }
-  const found = low ? intervals[low - 1] : null;
+  return low;
+}
+
+/** The interval that holds at a cutoff, of intervals that do not overlap; null if none. */
+function held(intervals, cut) {
+  const count = intervals ? begun(intervals, cut) : 0;
+  const found = count ? intervals[count - 1] : null;
   return found && (found[1] === null || cut < found[1]) ? found : null;
 }
 
@@ -60,6 +71,9 @@ function placeOf(value, question) {
   const ref = Array.isArray(mark) ? mark[0] : mark;
   return typeof ref === "number" ? ref : 0;
 }
+
+/** The events seen that keep the rules from saying anything of an item; none where they do. */
+const uncovered = (item, cut) => answersOf(item, "undetermined", cut).map(([event]) => event);
 
 /** Whether any event of the item is seen at a cutoff. */
 const seen = (item, cut) => item.events.length > 0 && item.events[0] <= cut;
@@ -92,17 +106,15 @@ function cutOfSequence(sequence) {
   return low - 1;
 }
 
-/** What began or ended at each event, without the messages, which every event moves. */
-const CHANGES = (() => {
-  const changes = EVENTS.map(() => []);
+/** What began or ended at an event, without the messages, which every event moves. */
+function changesAt(cut) {
+  const changes = [];
   const note = (item, question, intervals) => {
-    intervals.forEach((interval, index) => {
-      changes[interval[0]].push({ item, question, before: index ? intervals[index - 1] : null, now: interval });
-      const next = intervals[index + 1];
-      if (interval[1] !== null && (!next || next[0] !== interval[1])) {
-        changes[interval[1]].push({ item, question, before: interval, now: null });
-      }
-    });
+    const now = begun(intervals, cut) - 1;
+    if (now < 0) return;
+    const [from, to] = intervals[now];
+    if (from === cut) changes.push({ item, question, before: now ? intervals[now - 1] : null, now: intervals[now] });
+    else if (to === cut) changes.push({ item, question, before: intervals[now], now: null });
   };
   for (const item of ITEMS) {
     for (const [question, value] of Object.entries(item.answers)) {
@@ -112,4 +124,4 @@ const CHANGES = (() => {
     }
   }
   return changes;
-})();
+}

@@ -14,22 +14,34 @@ function el(name, properties = {}, ...children) {
   return element;
 }
 
+const SVG = "http://www.w3.org/2000/svg";
+
+/** An element of a picture. */
+function svg(name, attributes = {}, ...children) {
+  const element = document.createElementNS(SVG, name);
+  for (const [key, value] of Object.entries(attributes)) {
+    if (value !== null && value !== undefined) element.setAttribute(key, value);
+  }
+  element.append(...children.filter(Boolean));
+  return element;
+}
+
 const byId = (id) => document.getElementById(id);
 const put = (id, ...children) => byId(id).replaceChildren(...children.flat(Infinity).filter(Boolean));
 
-/** Text from the log, kept from reordering what stands around it. */
-const said = (text) => el("bdi", {}, text);
+/** Text from the log, kept from reordering what stands around it; a long word may break. */
+const said = (text) => el(/[^\s]{25}/.test(text) ? "bdi.long" : "bdi", {}, text);
 
 const words = (code) => String(code).replaceAll("_", " ");
-const counted = (count, one) => `${count.toLocaleString("en")} ${one}${count === 1 ? "" : "s"}`;
-const some = (shown, all, what) =>
-  `${shown.toLocaleString("en")} of ${all.toLocaleString("en")} ${what} shown`;
+const grouped = (count) => String(count).replace(/\B(?=(\d{3})+$)/g, ",");
+const counted = (count, one) => `${grouped(count)} ${one}${count === 1 ? "" : "s"}`;
+const some = (shown, all, what) => `${grouped(shown)} of ${grouped(all)} ${what} shown`;
 
 const SIGNS = {
   proposed: "○", active: "▸", blocked: "■", awaiting_review: "◆", complete: "✓", cancelled: "✕",
   supported: "✓", contradicted: "✕", stale: "↷", missing: "…", unbound: "∅", unknown: "?",
   not_comparable: "≁", passed: "✓", approved: "✓", failed: "✕", errored: "✕", timed_out: "✕",
-  changes_requested: "✕", current: "✓", recovered: "✓",
+  changes_requested: "✕", current: "✓", recovered: "✓", undetermined: "?",
 };
 
 /** A code as a small label with its sign; colour only repeats what the words say. */
@@ -38,27 +50,36 @@ function badge(code, text = words(code)) {
   return el("span.badge", { "data-code": code }, sign, el("span", {}, text));
 }
 
+/** There is nothing: the rules say so. */
 const NONE = () => el("span.none", {}, "none");
 
-const SHORT = 14;
+/** The rules do not say, which is not the same. */
+const UNKNOWN = () => el("span.unknown", {}, "undetermined");
 
-/** The end of a long id, which tells ids apart that begin alike. */
-const shortened = (id) => (id.length > SHORT ? `…${id.slice(-(SHORT - 2))}` : id);
+/** The log does not say. */
+const orNot = (text, words = "not recorded") => (text === null ? el("span.unsaid", {}, words) : said(text));
 
 /** An event as a button that opens its line; an id that the page has no event of, as text. */
-function chip(ref, short = false) {
+function chip(ref) {
   if (typeof ref !== "number") return el("span.id", { title: "not an event of this page" }, said(ref));
   const event = EVENTS[ref];
-  const text = short ? shortened(event.id) : event.id;
   return el(
     "button.id",
-    {
-      type: "button", "data-event": ref, title: `${event.id}: sequence ${event.sequence}, ${event.type}`,
-      "aria-label": text === event.id ? null : event.id,
-    },
-    said(text),
+    { type: "button", "data-event": ref, title: `${event.id}: sequence ${event.sequence}, ${event.type}` },
+    said(event.id),
   );
 }
+
+const nameOf = (ref) => (typeof ref === "number" ? EVENTS[ref].id : ref);
+
+/** Events by name, for text that is only heard. */
+function namesOf(refs, limit = 5) {
+  const names = refs.slice(0, limit).map(nameOf).join(", ");
+  return refs.length > limit ? `${names} and ${grouped(refs.length - limit)} more` : names;
+}
+
+/** That the rules do not say, and which events are why, for text that is only heard. */
+const notCovered = (refs) => `undetermined (not covered by ${DATA.rules.id}: ${namesOf(refs)})`;
 
 /** Events one after the other. */
 function chips(refs, limit = 12) {
@@ -67,17 +88,19 @@ function chips(refs, limit = 12) {
   return refs.length > limit ? [...shown, `and ${refs.length - limit} more`] : shown;
 }
 
-/** A time, which may break between the date and the time of day and nowhere else. */
+/** A time, which may break before the time of day and before its fraction and nowhere else. */
 function time(text) {
   const [day, clock] = text.split("T");
-  return el("span.time", {}, clock ? [`${day}T`, el("wbr"), clock] : text);
+  if (!clock) return el("span.time", {}, text);
+  const [whole, fraction] = clock.split(".");
+  return el("span.time", { title: text }, `${day}T`, el("wbr"), whole, fraction ? [el("wbr"), `.${fraction}`] : null);
 }
 
 /** A time and the event that shows it. */
-function mark(value, short = false) {
+function mark(value) {
   if (value === null) return [NONE()];
   const { ref, time: text } = markOf(value);
-  return [time(text), " ", chip(ref, short)];
+  return [time(text), " ", chip(ref)];
 }
 
 /** A rule as a button that opens its sentence. */
@@ -99,8 +122,9 @@ function table(caption, columns, rows, properties = {}) {
     cells.map((cell, index) => {
       const children = Array.isArray(cell) ? cell : [cell];
       const inside = el("div.cell", {}, children);
+      const empty = children.length === 1 && children[0].className === "none" ? "" : null;
       return index
-        ? el("td", { role: "cell", "data-label": columns[index] }, inside)
+        ? el("td", { role: "cell", "data-label": columns[index], "data-empty": empty }, inside)
         : el("th", { role: "rowheader", scope: "row", "data-label": columns[0] }, inside);
     }),
   ));

@@ -6,14 +6,14 @@ function facts(pairs) {
   )));
 }
 
-const orNot = (text) => (text === null ? el("span.none", {}, "not recorded") : said(text));
-
-function rawLine(event) {
-  if (event.raw === null) {
+function rawLine(number) {
+  const event = EVENTS[number];
+  const raw = rawOf(number);
+  if (raw === null) {
     return el("p.count", {}, "The line itself was left out of this page to keep it small.");
   }
   return el("pre.raw", { tabindex: "0", role: "region", "aria-label": `Raw line of ${event.id}` },
-    el("code", { dir: "ltr" }, event.raw));
+    el("code", { dir: "ltr" }, raw));
 }
 
 function eventBody(number) {
@@ -22,7 +22,7 @@ function eventBody(number) {
   return [
     facts([
       ["Type", said(event.type)],
-      ["Work item", item.id === null ? el("span.none", {}, "none") : said(item.id)],
+      ["Work item", orNot(item.id)],
       ["Recorded sequence", String(event.sequence)],
       ["Recorded", event.time],
       ["Occurred, says the producer", orNot(event.occurred)],
@@ -34,7 +34,7 @@ function eventBody(number) {
     ]),
     el("h3", {}, DATA.asStored ? `Line ${event.line} of the log` : "The event as a line"),
     DATA.asStored ? null : el("p.count", {}, "Written anew with equal value: the log was not one file."),
-    rawLine(event),
+    rawLine(number),
     el("p.count", {}, "Hidden characters are written as JSON escapes."),
     el("button", { type: "button", onclick: () => { closeDetail(); go(number); } },
       "Show the board at this event"),

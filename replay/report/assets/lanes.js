@@ -1,40 +1,11 @@
 // Lanes: what each work item was shown as, along the log. Bars are the timeline's own
 // intervals; d3 scales them, draws the axis and the signs.
 
-const SVG = "http://www.w3.org/2000/svg";
+const NAME_WIDTH = 190;
 const BAR = 20;
 const BLOCK = 6;
 const MARK_BAND = 20;
 const MOST_MARKS = 3000;
-
-function svg(name, attributes = {}, ...children) {
-  const element = document.createElementNS(SVG, name);
-  for (const [key, value] of Object.entries(attributes)) {
-    if (value !== null && value !== undefined) element.setAttribute(key, value);
-  }
-  element.append(...children.filter(Boolean));
-  return element;
-}
-
-const KINDS = {
-  passed: ["receipt", d3.symbolCircle, "passed or approved"],
-  failed: ["receipt", d3.symbolTimes, "failed or changes requested"],
-  other: ["receipt", d3.symbolSquare2, "another receipt"],
-  supported: ["claim", d3.symbolDiamond, "claim, supported"],
-  unsupported: ["claim", d3.symbolDiamond2, "claim, not supported"],
-  correction: ["correction", d3.symbolTriangle, "correction"],
-};
-
-function kindOf(question, value) {
-  if (question === "correction") return "correction";
-  if (question === "claim") return value[2] === "supported" ? "supported" : "unsupported";
-  if (["passed", "approved"].includes(value[4])) return "passed";
-  if (["failed", "errored", "timed_out", "changes_requested"].includes(value[4])) return "failed";
-  return "other";
-}
-
-const symbol = (kind, size = 56) => d3.symbol(KINDS[kind][1], size)();
-const SHAPES = Object.fromEntries(Object.keys(KINDS).map((kind) => [kind, symbol(kind)]));
 
 // Where an event lies
 
@@ -62,17 +33,23 @@ const endX = (interval) => (interval[1] === null ? AXIS.width - 8 : x(interval[1
 
 // One lane
 
+/** What the item was shown as, without the stretches where it had no state. */
+const shownStates = (item) => (item.answers.state ?? []).filter((interval) => interval[2] !== null);
+
+const shownAs = (interval) => (interval[2] === "undetermined" ? notCovered(interval[5]) : words(interval[2]));
+
 function stateBars(item) {
-  return (item.answers.state ?? []).filter((interval) => interval[2] !== null).map((interval) => {
+  return shownStates(item).map((interval) => {
     const left = x(interval[0]);
     const width = Math.max(endX(interval) - left, 1);
     const text = words(interval[2]);
     const label = width > text.length * 6.6 + 10
       ? svg("text", { x: left + 6, y: 14 }, text) : null;
-    return svg("g", { class: "state", "data-code": interval[2] },
+    const says = `${shownAs(interval)} from sequence ${EVENTS[interval[0]].sequence}`;
+    return svg("g", { class: "state", "data-code": interval[2], "data-says": says },
       svg("rect", { x: left, y: 0, width, height: BAR, rx: 2 }),
-      svg("rect", { x: left, y: 0, width, height: BAR, rx: 2, class: "texture" }), label,
-      svg("title", {}, `${text} from sequence ${EVENTS[interval[0]].sequence}`));
+      interval[2] === "cancelled" || interval[2] === "undetermined"
+        ? svg("rect", { x: left, y: 0, width, height: BAR, rx: 2, class: "texture" }) : null, label);
   });
 }
 
@@ -112,25 +89,9 @@ function blockerBars(rows) {
     const y = BAR + 5 + row * (BLOCK + 3);
     const cap = end === null
       ? null : svg("path", { d: `M${right},${y - 2}v${BLOCK + 4}`, class: "cap", "data-end": end });
-    return svg("g", { class: "blocker" },
-      svg("rect", { x: left, y, width: Math.max(right - left, 1), height: BLOCK, rx: 1 }), cap,
-      svg("title", {}, end === null ? "blocker, open" : `blocker, ${words(end)}`));
+    return svg("g", { class: "blocker", "data-says": end === null ? "blocker, open" : `blocker, ${words(end)}` },
+      svg("rect", { x: left, y, width: Math.max(right - left, 1), height: BLOCK, rx: 1 }), cap);
   });
-}
-
-function marks(item, y, most) {
-  const found = [];
-  for (const question of ["receipt", "claim", "correction"]) {
-    for (const intervals of item.answers[question] ?? []) {
-      const ref = intervals[0][2];
-      if (typeof ref === "number") found.push({ question, intervals, ref });
-    }
-  }
-  const drawnMarks = found.slice(0, most).map(({ question, intervals, ref }) => {
-    const path = svg("path", { class: "mark", "data-event": ref, transform: `translate(${x(ref)},${y})` });
-    return { path, question, intervals };
-  });
-  return { drawnMarks, all: found.length };
 }
 
 /** A tick for every event of the item, whatever it is. */
@@ -140,9 +101,9 @@ function ticks(item, y) {
 }
 
 function laneSummary(item) {
-  const states = (item.answers.state ?? []).filter((interval) => interval[2] !== null);
+  const states = shownStates(item);
   const parts = states.slice(0, 8).map((interval) =>
-    `${words(interval[2])} from sequence ${EVENTS[interval[0]].sequence}`);
+    `${shownAs(interval)} from sequence ${EVENTS[interval[0]].sequence}`);
   const more = states.length > 8 ? `, and ${states.length - 8} more states` : "";
   return `Lane of ${item.id}: ${parts.join(", ") || "no state"}${more}.`;
 }
@@ -167,12 +128,18 @@ function drawLane(item, most) {
 let OVERVIEW = null;
 const OVERVIEW_HEIGHT = 96;
 
+/** One step for each column of the picture, the last one in it, and the end. */
+function thinned(steps) {
+  const columns = new Map(steps.map((step) => [Math.round(x(step[0])), step]));
+  return [...columns.values(), [null, ...steps.at(-1).slice(1)]];
+}
+
 function drawOverview() {
   OVERVIEW = null;
   put("overview");
-  if (!DATA.overview.length) return;
+  if (ITEMS.filter((item) => item.id !== null).length < 2) return;
   const names = DATA.stateNames;
-  const steps = [...DATA.overview, [null, ...DATA.overview.at(-1).slice(1)]];
+  const steps = thinned(DATA.overview);
   const most = d3.max(steps, (step) => d3.sum(step.slice(1))) || 1;
   const y = d3.scaleLinear([0, most], [OVERVIEW_HEIGHT - 2, 6]);
   const area = d3.area().curve(d3.curveStepAfter)
@@ -190,20 +157,31 @@ function drawOverview() {
   },
   ...areas, veil, scale, line);
   OVERVIEW = { veil, line };
-  put("overview", el("div.lane", {}, el("div.lane-name", {}, el("strong", {}, "All work items"), el("p.counts", { id: "counts" })), picture));
+  put("overview", el("div.lane", {}, el("div.lane-name", {}, el("strong", {}, DATA.limits.length ? "Work items of this page" : "All work items"), el("p.counts", { id: "counts" })), picture));
 }
 
-/** Python's counts at a cutoff in words, from the bottom of the chart to its top. */
+/** Python's counts at a cutoff, `[count, state]`, from the bottom of the chart to its top. */
 function stateCounts(cut) {
   const after = d3.bisector((step) => step[0]).right(DATA.overview, cut);
   const counts = after ? DATA.overview[after - 1].slice(1) : [];
-  const named = counts.map((count, index) => [count, DATA.stateNames[index]]).filter(([count]) => count);
-  return named.map(([count, name]) => `${count} ${name === "none" ? "with no state" : words(name)}`).join(", ");
+  return counts.map((count, index) => [count, DATA.stateNames[index]]).filter(([count]) => count);
+}
+
+/** The counts in words; `name` makes words of the events that the rules do not cover. */
+function countWords(cut, name) {
+  const parts = stateCounts(cut).map(([count, state]) => {
+    if (state === "none") return [`${grouped(count)} with no state`];
+    if (state !== "undetermined") return [`${grouped(count)} ${words(state)}`];
+    const refs = ITEMS.flatMap((item) => uncovered(item, cut)).sort((one, other) => one - other);
+    return [`${grouped(count)} undetermined (not covered by ${DATA.rules.id}: `, name(refs), ")"];
+  });
+  return parts.flatMap((part, index) => (index ? [", ", ...part] : part));
 }
 
 function moveOverview(at) {
   if (!OVERVIEW) return;
-  byId("counts").textContent = stateCounts(VIEW.cut) || "none seen yet";
+  const counts = countWords(VIEW.cut, (refs) => chips(refs, 3));
+  put("counts", counts.length ? counts : "none seen yet");
   OVERVIEW.veil.setAttribute("x", at);
   OVERVIEW.veil.setAttribute("width", Math.max(AXIS.width - at, 0));
   OVERVIEW.line.setAttribute("x1", at);
@@ -218,7 +196,7 @@ function drawLanes() {
   const items = found().slice(0, VIEW.rows);
   const holder = byId("lanes-rows");
   const wide = holder.clientWidth >= 720;
-  makeScale(Math.max((wide ? holder.clientWidth - 168 : holder.clientWidth), 200));
+  makeScale(Math.max((wide ? holder.clientWidth - NAME_WIDTH : holder.clientWidth), 200));
   drawOverview();
   let left = MOST_MARKS;
   LANES = items.map((item) => {
@@ -240,8 +218,13 @@ const axisName = () => (AXIS.mode === "sequence" ? "recorded sequence"
 
 function axis() {
   const picture = svg("svg", { width: AXIS.width, height: 24, viewBox: `0 0 ${AXIS.width} 24`, "aria-hidden": "true" });
-  const ticks = d3.axisBottom(AXIS.scale).ticks(Math.max(AXIS.width / 110, 2)).tickSizeOuter(0);
-  if (AXIS.mode === "sequence") ticks.tickFormat((value) => (Number.isInteger(value) ? String(value) : ""));
+  const count = Math.max(AXIS.width / 110, 2);
+  // the scale goes on a little after the last event, where there is nothing to number
+  const last = EVENTS.length ? drawn(EVENTS[LAST]) : 1;
+  const values = AXIS.scale.ticks(count).filter((value) => value <= last
+    && (AXIS.mode === "time" || Number.isInteger(value)));
+  const ticks = d3.axisBottom(AXIS.scale).tickValues(values).tickSizeOuter(0);
+  ticks.tickFormat(AXIS.mode === "sequence" ? String : AXIS.scale.tickFormat(count));
   d3.select(picture).append("g").call(ticks);
   return picture;
 }
@@ -261,27 +244,6 @@ function moveCut() {
     veil.setAttribute("width", Math.max(AXIS.width - at, 0));
     line.setAttribute("x1", at);
     line.setAttribute("x2", at);
-    for (const { path, question, intervals } of drawnMarks) {
-      const interval = held(intervals, VIEW.cut) ?? intervals.at(-1);
-      const kind = kindOf(question, interval.slice(2));
-      if (path.dataset.kind !== kind) {
-        path.setAttribute("d", SHAPES[kind]);
-        path.dataset.kind = kind;
-      }
-    }
+    drawnMarks.forEach(drawMark);
   }
-}
-
-function drawLegend() {
-  const states = ["proposed", "active", "blocked", "awaiting_review", "complete", "cancelled"];
-  const swatch = (code) => el("li", {}, el("span.swatch", { "data-code": code, "aria-hidden": "true" }), words(code));
-  const sign = ([kind, [, , text]]) => el("li", {},
-    svg("svg", { width: 14, height: 14, "aria-hidden": "true" },
-      svg("path", { class: "mark", "data-kind": kind, d: symbol(kind, 48), transform: "translate(7,7)" })), text);
-  put("legend", states.map(swatch),
-    el("li", {}, el("span.swatch.thin", { "aria-hidden": "true" }), "blocker open"),
-    Object.entries(KINDS).map(sign),
-    el("li", {}, svg("svg", { width: 8, height: 12, "aria-hidden": "true" },
-      svg("path", { class: "tick", d: "M4,3v6" })), "any event"),
-    el("li", {}, el("span.swatch.later", { "aria-hidden": "true" }), "after the cutoff"));
 }

@@ -5,14 +5,30 @@ const VIEW = {
   rows: ROWS, eventRows: EVENT_ROWS, foundEvents: [],
 };
 
-/** Everything at the cutoff; the lanes are drawn anew only where their rows can differ. */
+/** Everything at the cutoff. */
 function draw() {
+  drawFirst();
+  drawRest();
+}
+
+/** What stands at the top of the page, which is all that is drawn before it is first seen. */
+function drawFirst() {
   VIEW.foundEvents = foundEvents();
   drawPosition();
   drawMoment();
   drawBoard();
-  drawItem();
-  drawLog();
+}
+
+/** What stands below. */
+function drawRest() {
+  REST.forEach((part) => part());
+  document.documentElement.dataset.drawn = "";
+}
+
+const REST = [drawItem, drawLog, drawOrMoveLanes];
+
+/** The lanes are drawn anew only where their rows can differ. */
+function drawOrMoveLanes() {
   const rows = `${found().slice(0, VIEW.rows).map((item) => item.index)}`;
   if (rows === draw.rows) moveCut(); else drawLanes();
   draw.rows = rows;
@@ -50,17 +66,34 @@ let announcing = 0;
 function announce() {
   clearTimeout(announcing);
   announcing = setTimeout(() => {
-    const selected = ITEMS[VIEW.item] ? answer(ITEMS[VIEW.item], "state", VIEW.cut)?.[0] : null;
-    const states = stateCounts(VIEW.cut) || (selected ? words(selected) : "no state");
-    byId("live").textContent = `${positionText(VIEW.cut)}. Work items: ${states}.`;
+    const counts = countWords(VIEW.cut, (refs) => namesOf(refs, 3)).join("");
+    byId("live").textContent = `${positionText(VIEW.cut)}. Work items: ${counts || "none seen"}.`;
   }, 500);
 }
 
 function go(cut) {
+  say("");
   VIEW.cut = Math.min(Math.max(cut, -1), LAST);
   draw();
   announce();
   remember();
+}
+
+// The field takes any sequence of the log; what it cannot take, it says, and stays.
+
+const say = (text) => { byId("said").textContent = text; };
+
+function goTo(text) {
+  const last = LAST < 0 ? 0 : EVENTS[LAST].sequence;
+  const sequence = /^\d{1,16}$/.test(text) ? Number(text) : NaN;
+  if (!(sequence <= last)) {
+    drawPosition();
+    say(`Expected a whole number from 0 (before the first event) to ${last}, found “${text.slice(0, 40)}”. Nothing moved.`);
+    return;
+  }
+  go(cutOfSequence(sequence));
+  const at = VIEW.cut < 0 ? 0 : EVENTS[VIEW.cut].sequence;
+  if (at !== sequence) say(`No event here has sequence ${sequence}; this is what was known at it.`);
 }
 
 function select(index) {
@@ -94,61 +127,6 @@ function recall() {
   if (item in ITEMS) VIEW.item = item;
 }
 
-// What does not move
-
-function drawFrame() {
-  put("name", said(DATA.name));
-  const items = ITEMS.filter((item) => item.id !== null).length;
-  put("summary", `${counted(EVENTS.length, "event")} about ${counted(items, "work item")}, judged by the rules `,
-    el("strong", {}, DATA.rules.id), ". A message is a claim: none is a permission, and nothing is true by being said.");
-  const notices = [...DATA.limits, ...DATA.flags, ...DATA.notices];
-  put("notices", notices.map((text) => el("p.notice", {}, text)), lossesNotice());
-  put("account-body", account());
-  put("footer", el("p", {}, `Made by ${DATA.tool}. Rules ${DATA.rules.id}, `, el("code", {}, DATA.rules.digest),
-    ". Log ", said(DATA.name), ", ", el("code", {}, `sha256:${DATA.sha256}`), "."));
-  byId("slider").max = String(EVENTS.length);
-}
-
-function lossesNotice() {
-  if (!DATA.losses) return null;
-  const count = DATA.losses.unavailable.length;
-  return el("p.notice", {}, `This log was imported from ${DATA.losses.source}: `,
-    el("a", { href: "#losses", onclick: toLosses }, `${count} kinds of answer are unavailable`), ".");
-}
-
-function toLosses(click) {
-  click.preventDefault();
-  byId("losses").scrollIntoView();
-  byId("losses").focus({ preventScroll: true });
-}
-
-function account() {
-  const asked = [DATA.cutoff.sequence === null ? null : `sequence ${DATA.cutoff.sequence}`, DATA.cutoff.recorded]
-    .filter(Boolean).join(" and ");
-  const unassigned = ITEMS.find((item) => item.id === null);
-  return [
-    el("ul.plain", {},
-      DATA.account.map((text) => el("li", {}, text)),
-      el("li", {}, asked ? `Nothing after ${asked} is on this page.` : "The page holds the log up to its end."),
-      DATA.limits.map((text) => el("li", {}, text)),
-      unassigned ? el("li", {}, `${counted(unassigned.events.length, "event")} without a work item: `, itemButton(unassigned)) : null,
-      el("li", {}, "Agreement with a log is not truth: nothing here authenticates it or sees what was never recorded.")),
-    losses(),
-    el("details", {}, el("summary", {}, `The rules ${DATA.rules.id}, sentence by sentence`),
-      el("dl.rules", {}, Object.entries(DATA.rules.sentences).map(([id, text]) => el("div", {}, el("dt", {}, id), el("dd", {}, text))))),
-  ];
-}
-
-function losses() {
-  if (!DATA.losses) return null;
-  return el("div", { id: "losses", tabindex: "-1" },
-    el("h3", {}, "What the import lost"),
-    el("p", {}, `Order known as: ${words(DATA.losses.order)}. These answers the records cannot give, whatever the rules:`),
-    el("ul.plain", {}, DATA.losses.unavailable.map((text) => el("li", {}, said(text)))),
-    table(null, ["Field", "Records", "Reason"], DATA.losses.losses.map(({ field, count, reason }) => ({
-      cells: [said(field), String(count), said(reason)] })), { class: "list", "aria-label": "Fields lost" }));
-}
-
 // Light and dark
 
 const THEMES = [["", "as the system"], ["light", "light"], ["dark", "dark"]];
@@ -168,14 +146,14 @@ function listen() {
   byId("last").addEventListener("click", () => go(LAST));
   byId("go").addEventListener("submit", (submit) => {
     submit.preventDefault();
-    const text = byId("sequence").value.trim();
-    if (/^\d+$/.test(text)) go(cutOfSequence(Number(text))); else drawPosition();
+    goTo(byId("sequence").value.trim());
   });
   byId("search").addEventListener("input", () => {
     VIEW.search = byId("search").value.trim().toLowerCase();
     draw();
   });
   byId("theme").addEventListener("click", nextTheme);
+  byId("lanes-rows").addEventListener("pointerover", sayPart);
   document.addEventListener("click", (click) => {
     const button = click.target.closest("[data-item]");
     if (button) select(Number(button.dataset.item));
@@ -190,17 +168,37 @@ function listen() {
 
 function listenForSizes() {
   let width = byId("lanes-rows").clientWidth;
-  new ResizeObserver(() => {
+  const bar = document.querySelector(".cutoff");
+  const observer = new ResizeObserver(() => {
+    // whatever is scrolled to comes to rest below the bar, however many lines that takes
+    document.documentElement.style.setProperty("--bar", `${bar.offsetHeight}px`);
     if (byId("lanes-rows").clientWidth === width) return;
     width = byId("lanes-rows").clientWidth;
     drawLanes();
-  }).observe(byId("lanes-rows"));
-  addEventListener("beforeprint", () => document.querySelectorAll("details").forEach((d) => { d.open = true; }));
+  });
+  observer.observe(byId("lanes-rows"));
+  observer.observe(bar);
+  addEventListener("beforeprint", () => {
+    if (!drawnAll()) drawRest();
+    document.querySelectorAll("details").forEach((details) => {
+      details.open = true;
+      details.dispatchEvent(new Event("toggle"));
+    });
+  });
 }
+
+const drawnAll = () => "drawn" in document.documentElement.dataset;
 
 recall();
 drawFrame();
 drawLegend();
 listen();
-draw();
+drawFirst();
 announce();
+// the rest once the top was painted, a part at a time, so that a large page can be used at once
+function drawLater(parts) {
+  if (drawnAll()) return;
+  if (parts.length) requestIdleCallback(() => { if (!drawnAll()) parts[0](); drawLater(parts.slice(1)); }, { timeout: 400 });
+  else document.documentElement.dataset.drawn = "";
+}
+drawLater(REST);
