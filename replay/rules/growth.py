@@ -126,11 +126,11 @@ class _GrowingItem:
         self.by_revision: dict[str | None, list[int]] = {}
         self.claims = 0
         self.unsettled: list[Said] = []
-        self.evidence = -1
+        self.evidence: object = None
 
     def read(self, event: Event) -> Iterator[Change]:
-        if self.corrections_read != self.item.corrections_read:
-            self.corrections_read = self.item.corrections_read
+        if self.corrections_read != len(self.item.corrected_by):
+            self.corrections_read = len(self.item.corrected_by)
             yield from self._all_again()
             return
         yield from self.answers.move(self._messages())
@@ -208,7 +208,7 @@ class _GrowingItem:
         new = fold.claims[self.claims :]
         self.claims = len(fold.claims)
         moved = new
-        if self.evidence != fold.evidence:
+        if self.evidence is not fold.evidence:
             self.evidence = fold.evidence
             moved = [*self.unsettled, *new]
             self.unsettled = []

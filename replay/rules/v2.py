@@ -52,7 +52,9 @@ ID: Final = "coordination/2"
 
 FAILING: Final = frozenset({"failed", "errored", "timed_out"})
 DECIDING: Final = FAILING | {"passed", "action_required"}
-SUBSTANTIVE: Final = frozenset({"approved", "changes_requested"})
+PASSING: Final = frozenset({"passed"})
+REQUESTING: Final = frozenset({"changes_requested"})
+SUBSTANTIVE: Final = REQUESTING | {"approved"}
 
 LINKS = Rule(
     "2/links",
@@ -216,10 +218,9 @@ class Links:
         if target.work_id != event.work_id:
             return "link_other_item"
         place, cited = self.place(event), self.place(target)
-        if cited == place:
-            return "link_self"
-        late = _is_recorded_later(target, event) or cited > place
-        return "link_forward" if late else None
+        if cited < place:
+            return "link_forward" if _is_recorded_later(target, event) else None
+        return "link_self" if cited == place else "link_forward"
 
     def cited_places(self, event: Event, refs: Iterable[str]) -> set[int]:
         """The places that the valid ones of these links lead to."""
@@ -248,7 +249,7 @@ class WorkItem:
         self.displayed: list[Display] = []  # one entry a change, as the log grew
         self.state_since: Event | None = None
         self.revision_since: Event | None = None
-        self.corrections_read = 0  # each may have moved any answer
+        self.corrected_by: list[Event] = []  # each may have moved any answer
 
     def read(self, event: Event) -> None:
         self.events.append(event)
@@ -261,7 +262,7 @@ class WorkItem:
             self.originals.append(event)
             self._fold_next(event, event)
         else:
-            self.corrections_read += 1
+            self.corrected_by.append(event)
             place = self._correct(event, target)
             if place is not None:
                 self._fold_again(place)
@@ -683,11 +684,11 @@ class Fold:
         self.pending: dict[str | None, dict[tuple[object, ...], list[Said]]] = {}
         # completion claims not made stale so far, by revision and by what _alike says
         self.completing: Said | None = None
-        self.evidence = 0  # how often anything changed on which a verdict can rest
-        # as of the evidence so far; null or false once it changed
-        self.awaits: bool | None = False  # whether review is awaited
-        self.judged = False  # whether every completion claim was judged, and none supported
         self.owned: set[object] = set()  # values of shared containers that no copy holds
+        self.evidence: object  # another one once anything changed on which a verdict can rest
+        self.awaits: bool | None  # whether review is awaited, as of this evidence; null: not asked
+        self.judged: bool  # whether no completion claim is supported by this evidence
+        self._note_evidence()
 
     def copy(self) -> Fold:
         """A fold that reads on by itself.  What is large and seldom changes is shared."""
@@ -732,7 +733,7 @@ class Fold:
 
     def _note_evidence(self) -> None:
         """Something changed on which a verdict can rest."""
-        self.evidence += 1
+        self.evidence = object()
         self.awaits = None
         self.judged = False
 
@@ -1249,11 +1250,11 @@ def _check(event: Event) -> Check:
 
 
 def _passed(check: Check) -> bool:
-    return check.outcome == "passed"
+    return check.outcome in PASSING
 
 
 def _requests_changes(event: Event) -> bool:
-    return _review(event).outcome == "changes_requested"
+    return _review(event).outcome in REQUESTING
 
 
 def _review(event: Event) -> Review:

@@ -82,8 +82,12 @@ def prefix_of(number: int, words: str) -> Prefix:
 
 def _told_apart(event: Event) -> Event:
     """As it would be read: equal numbers and names are values, and not one object."""
-    principal = event.principal and f"the {event.principal}"
-    return replace(event, recorded_sequence=event.recorded_sequence + 1000, principal=principal)
+    return replace(
+        event,
+        type=f"{event.type} ".rstrip(),
+        recorded_sequence=event.recorded_sequence + 1000,
+        principal=event.principal and f"the {event.principal}",
+    )
 
 
 def in_cases() -> Iterator[Prefix]:
