@@ -84,6 +84,21 @@ def same(one: Derived, other: Derived) -> bool:
     return bool(one.value == other.value)
 
 
+def named_by(answer: Derived, asked: Asked) -> list[str]:
+    """The ids that an answer names, and what it is asked of: where to begin to look."""
+    found = [*answer.evidence, *answer.undetermined_by, *_event_ids(answer.value)]
+    return [*found, *([asked.of] if asked.of is not None else [])]
+
+
+def _event_ids(value: Any) -> Iterator[str]:
+    match value:
+        case {"event_id": str(event_id)}:
+            yield event_id
+        case dict():
+            for member in value.values():
+                yield from _event_ids(member)
+
+
 def targets(event: Event) -> Iterator[str]:
     """The ids that an event links to."""
     if event.supersedes is not None:

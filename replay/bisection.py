@@ -50,7 +50,7 @@ def bisect(prefix: Prefix, rule_set: RuleSet, asked: Asked) -> list[Stretch]:
     in_view = {event.work_id for event in prefix.events}
     if asked.work_id is not None and asked.work_id not in in_view:
         raise UsageError(f"no work item {quoted(asked.work_id)} is in view")
-    grown = Grown(prefix, rule_set, only=asked)
+    grown = Grown(prefix, rule_set, about={asked.work_id})
     flips = [*_changes(grown.flips(asked, watched=True))]
     found: list[Stretch] = []
     called: list[frozenset[str]] = []

@@ -12,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
+from replay.asking import targets
 from replay.event import Blocker, Event, StatusAssertion
 
 _LIFECYCLE: Final = frozenset(
@@ -57,7 +58,7 @@ class _Index:
 
     def _add(self, event: Event) -> None:
         name, item = event.event_id, event.work_id
-        for target in _targets(event):
+        for target in targets(event):
             self._naming[target].append(name)
         if event.type == "artifact.published":
             self._current[item] = name
@@ -75,7 +76,7 @@ class _Index:
 
     def next_to(self, event: Event) -> Iterator[str]:
         """The ids one step from an event, some more than once."""
-        yield from (target for target in _targets(event) if target in self.by_id)
+        yield from (target for target in targets(event) if target in self.by_id)
         yield from self._naming[event.event_id]
         for mention in _mentions(event):
             announced = self._announced[mention]
@@ -89,13 +90,6 @@ class _Index:
         yield from self._beside.get(item, ())
         if item in self._current:
             yield self._current[item]
-
-
-def _targets(event: Event) -> Iterator[str]:
-    if event.supersedes is not None:
-        yield event.supersedes
-    yield from event.causes
-    yield from event.evidence_refs
 
 
 def _mentions(event: Event) -> Iterator[_Mention]:

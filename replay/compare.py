@@ -204,7 +204,7 @@ def _elsewhere(one: _Side, other: _Side, *, whole: bool) -> list[Json]:
 def _differences(one: _Side, other: _Side, found: list[Difference]) -> Iterator[dict[str, Json]]:
     firsts = None
     if one.log is not None and other.log is not None and found:
-        firsts = Firsts(one.log, other.log)
+        firsts = Firsts(one.log, other.log, found)
     for difference in found:
         yield {
             **difference.asked.document(),

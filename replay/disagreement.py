@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from replay.asking import Asked, Asking, same
+from replay.asking import Asked, Asking, named_by, same
 from replay.canonical import encode
 from replay.check import OracleFile, Result, check_log
 from replay.closure import likely
@@ -23,7 +23,7 @@ from replay.history import History, admit
 from replay.oracle import Answer, At, agrees, read_oracle
 from replay.questions import Derived, derive
 from replay.rules import named
-from replay.shrink import Answers, Keep, NothingToKeep, View, explicit, first_that, named_by
+from replay.shrink import Answers, Keep, NothingToKeep, View, explicit, first_that
 
 
 class KeepDisagreement:

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
+from itertools import pairwise
 
 from replay.asking import Asked
 from replay.document import Json
@@ -99,15 +100,18 @@ class Log:
     def __init__(self, prefix: Prefix, rule_set: RuleSet) -> None:
         self.prefix = prefix
         self.rule_set = rule_set
+        self.about: set[str | None] = set()  # the work items that are grown
         self._grown: Grown | None = None
         self._sequences: dict[str, int] = {}
+        self._first: dict[str | None, int] | None = None
+        self._gap: int | None = None
         self._events: dict[int, Event] | None = None
 
     @property
     def grown(self) -> Grown:
         """Grown when first asked for: two logs that are alike never are."""
         if self._grown is None:
-            self._grown = Grown(self.prefix, self.rule_set)
+            self._grown = Grown(self.prefix, self.rule_set, about=self.about)
         return self._grown
 
     @property
@@ -117,6 +121,18 @@ class Log:
             events = self.prefix.events
             self._sequences = {event.event_id: event.recorded_sequence for event in events}
         return self._sequences
+
+    def incomplete_from(self, work_id: str | None) -> int | None:
+        """The sequence from which on the item is possibly incomplete; null where it is not."""
+        if self._first is None:
+            self._first = {}
+            for event in self.prefix.events:
+                self._first.setdefault(event.work_id, event.recorded_sequence)
+            sequences = (event.recorded_sequence for event in self.prefix.events)
+            self._gap = next((b for a, b in pairwise(sequences) if b > a + 1), None)
+        if self._gap is None or work_id not in self._first:
+            return None
+        return max(self._gap, self._first[work_id])
 
     def moment(self, sequence: int) -> Json:
         """The event of a sequence, and its recorded time; null where none bears it."""
@@ -132,8 +148,10 @@ class Log:
 class Firsts:
     """Finds the first sequence at which two logs, or one under two rule sets, answer unlike."""
 
-    def __init__(self, one: Log, other: Log) -> None:
+    def __init__(self, one: Log, other: Log, differences: Iterable[Difference]) -> None:
         self.one, self.other = one, other
+        about = {d.asked.work_id for d in differences if not _is_of_the_log(d.asked)}
+        one.about = other.about = about
         self.same_rules = one.rule_set.id == other.rule_set.id
         self.apart = _Apart(one.prefix, other.prefix)
 
@@ -149,6 +167,9 @@ class Firsts:
         asked = difference.asked
         if asked.question == "uncovered":
             return self._uncovered(difference)
+        if _is_of_the_log(asked):
+            starts = (log.incomplete_from(asked.work_id) for log in (self.one, self.other))
+            return min(start for start in starts if start is not None)
         if asked.question == "anomaly":
             return self._anomalies(difference)
         return self._told(difference)
@@ -220,6 +241,11 @@ class _Listed:
             if None in apart or (apart and not counts[0][None]):
                 return sequence
         return None
+
+
+def _is_of_the_log(asked: Asked) -> bool:
+    """Whether no item's own events tell the answer."""
+    return asked.question == "flag" and asked.of == "possibly_incomplete"
 
 
 def _flips(grown: Grown, asked: Asked) -> list[Flip]:

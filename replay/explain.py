@@ -19,7 +19,7 @@ import json
 from collections.abc import Sequence
 from typing import Any, Final
 
-from replay.asking import Asked, Asking, ids, same
+from replay.asking import Asked, Asking, ids, named_by, same
 from replay.closure import likely
 from replay.document import (
     TOOL,
@@ -153,24 +153,9 @@ def certificate(asking: Asking, answer: Derived, *, budget: int = BUDGET) -> Par
     def still_gives_it(events: Sequence[Event]) -> bool:
         return same(answer, asking.answer(events))
 
-    first = likely(asking.events, _named(asking, answer))
+    first = likely(asking.events, named_by(answer, asking.asked))
     start = first if still_gives_it(first) else asking.events
     return irredundant(start, still_gives_it, budget=budget)
-
-
-def _named(asking: Asking, answer: Derived) -> list[str]:
-    """The events that an answer names: where to begin to look."""
-    found = [*answer.evidence, *answer.undetermined_by]
-    objects = [part for part in _parts(answer.value) if isinstance(part, dict)]
-    found += [o["event_id"] for o in objects if isinstance(o.get("event_id"), str)]
-    if asking.asked.of is not None:
-        found.append(asking.asked.of)
-    return found
-
-
-def _parts(value: Any) -> list[Any]:
-    below = value.values() if isinstance(value, dict) else ()
-    return [value, *(part for child in below for part in _parts(child))]
 
 
 def _rule(rule_set: RuleSet, asked: Asked, answer: Derived) -> Rule | None:

@@ -14,13 +14,13 @@ at all where a time cutoff is given, and is worked out only where it is asked fo
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Set
 from heapq import heappop, heappush
 from typing import Any, Final
 
 from msgspec.structs import replace
 
-from replay.asking import Asked, Asking
+from replay.asking import Asked, Asking, targets
 from replay.document import (
     anomaly_document,
     claim_document,
@@ -31,7 +31,7 @@ from replay.document import (
     receipt_document,
 )
 from replay.errors import UsageError
-from replay.event import Record
+from replay.event import Event, Record
 from replay.history import Prefix
 from replay.projection import (
     Anomaly,
@@ -65,17 +65,20 @@ class Grown:
     """The answers of a prefix under a rule set, as its log grew.
 
     Grown in one pass; then the flips of a question take time in how often it flipped, and
-    those of anomalies in how many they list.  Where one question is all that will be asked,
-    `only` leaves out the events that cannot bear on it.
+    those of anomalies in how many they list.  Where `about` names the work items that will be
+    asked of, events that cannot bear on these are left out if the rules judge items alone; the
+    flag `possibly_incomplete`, which is about the whole log, is then not to be asked for.
     """
 
-    def __init__(self, prefix: Prefix, rule_set: RuleSet, *, only: Asked | None = None) -> None:
+    def __init__(
+        self, prefix: Prefix, rule_set: RuleSet, *, about: Set[str | None] | None = None
+    ) -> None:
         self.prefix = prefix
         self.rule_set = rule_set
         self.sequences = [event.recorded_sequence for event in prefix.events]
         self._events = {event.event_id: event for event in prefix.events}
-        if only is not None:
-            prefix = Prefix(Asking(prefix, rule_set, only).events, prefix.facts)
+        if about is not None and rule_set.items_alone:
+            prefix = Prefix(tuple(_bearing(prefix.events, about)), prefix.facts)
         self._by_work: dict[str | None, list[Interval]] = {}
         for interval in timeline(prefix, rule_set).intervals:
             self._by_work.setdefault(interval.work_id, []).append(interval)
@@ -270,6 +273,14 @@ def _require_few(edges: _Edges) -> None:
             f"its answers list {total} events in all, and at most {MAX_LISTED} can be told:"
             " ask up to an earlier cutoff"
         )
+
+
+def _bearing(events: Iterable[Event], about: Set[str | None]) -> Iterator[Event]:
+    """The events of these work items, and those of others that they link to."""
+    linked = {to for event in events if event.work_id in about for to in targets(event)}
+    for event in events:
+        if event.work_id in about or event.event_id in linked:
+            yield event
 
 
 def _groups(interval: Interval) -> Iterator[AnswerKey]:

@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Final, Protocol, TypeAlias
 
-from replay.asking import Asked, Asking, ids, same
+from replay.asking import Asked, Asking, ids, named_by, same
 from replay.closure import likely
 from replay.document import Json, projection_document
 from replay.errors import ReplayError, UsageError, quoted
@@ -86,21 +86,6 @@ def explicit(facts: PrefixFacts) -> dict[str, Json]:
     if facts.observed is not None:
         found["time" if facts.basis == "utc" else "minute"] = render(facts.observed, facts.basis)
     return found
-
-
-def named_by(answer: Derived, asked: Asked) -> list[str]:
-    """The ids that an answer names, and what it is asked of: where to begin to look."""
-    found = [*answer.evidence, *answer.undetermined_by, *_event_ids(answer.value)]
-    return [*found, *([asked.of] if asked.of is not None else [])]
-
-
-def _event_ids(value: Any) -> Iterator[str]:
-    match value:
-        case {"event_id": str(event_id)}:
-            yield event_id
-        case dict():
-            for member in value.values():
-                yield from _event_ids(member)
 
 
 # An answer, of one rule set or of two that differ --------------------------------------------

@@ -19,6 +19,7 @@ from itertools import count, pairwise
 from typing import Any, Final
 
 from replay.asking import Asking, targets
+from replay.errors import UsageError
 from replay.event import NO_DATA, Blocker, Check, Event, Payload, Record, Review, ReviewRequest
 from replay.flips import Grown
 from replay.history import Prefix
@@ -79,8 +80,11 @@ class _Search:
         if rule_set.grow is None and len(events) > _UNGROWN:
             return Held(looked=False)
         by_id = {event.event_id: event for event in events}
-        grown = Grown(Prefix(events, self.asking.prefix.facts), rule_set)
-        flips = grown.flips(self.asking.asked)
+        try:
+            grown = Grown(Prefix(events, self.asking.prefix.facts), rule_set)
+            flips = grown.flips(self.asking.asked)
+        except UsageError:  # more lists of anomalies than can be held
+            return Held(looked=False)
         for flip, following in reversed([*pairwise(flips)]):
             then = Derived(flip.told.value, undetermined_by=flip.told.undetermined_by)
             if flip.moment is None or following.moment is None:

@@ -114,7 +114,7 @@ MAY_IMPORT: Final[Mapping[str, set[str]]] = {
     # more to ask of answers
     "replay.asking": {*ANSWERED, "replay.questions"},
     "replay.minimal": {"replay.event"},
-    "replay.closure": {"replay.event"},
+    "replay.closure": {"replay.event", "replay.asking"},
     "replay.said": {"replay.event"},
     "replay.reasons.*": {
         *("replay.event", "replay.questions", "replay.asking", "replay.said"),
@@ -144,7 +144,10 @@ MAY_IMPORT: Final[Mapping[str, set[str]]] = {
         *ANSWERED,
         *("replay.asking", "replay.timeline", "replay.told", "replay.flips"),
     },
-    "replay.divergence": {*ANSWERED, "replay.asking", "replay.told", "replay.flips"},
+    "replay.divergence": {
+        *ANSWERED,
+        *("replay.asking", "replay.timeline", "replay.told", "replay.flips"),
+    },
     "replay.compare": {
         *ANSWERED,
         *("replay.asking", "replay.told", "replay.divergence", "replay.recorded"),

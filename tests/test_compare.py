@@ -467,6 +467,7 @@ def test_the_text_says_which_event_comes_first(run: Run, here: Path) -> None:
     flat = " ".join(run("diff", here / "a.jsonl", here / "b.jsonl").text.split())
     assert "3 in both alike, 2 changed, 0 only in A, 0 only in B" in flat
     assert "at sequence 2: e2 differs at /payload/outcome" in flat
+    assert "certifying ci: A e2, passed; B e2, failed; at e2 (sequence 2) first" in flat
     assert "e2: A current, passed; B current, failed; at e2 (sequence 2) first" in flat
 
 

@@ -331,6 +331,14 @@ def boards(stage: Stage) -> list[Any]:
     return [log.board(rules=rules) for rules in ("coordination/1", LATEST)]
 
 
+def findings(stage: Stage) -> list[Any]:
+    prefix = replay.load(stage.log).until()
+    return [
+        replay.rules_compared(prefix, "coordination/1", LATEST),
+        replay.answers_over_time(prefix, "state", FORMULA, rules=LATEST),
+    ]
+
+
 def explanations(stage: Stage) -> list[Any]:
     seen = replay.load(stage.log).until()
     return [replay.explanation_of(seen, "state", word, rules=LATEST) for word in SURPRISES]
@@ -348,6 +356,7 @@ SHOWN: Final = {
         lambda stage: [replay.check_log(stage.log, rules=LATEST)], "_repr_html_", "__repr__"
     ),
     "Explanation": shows(explanations, "_repr_html_", "_repr_pretty_", "__str__"),
+    "Found": shows(findings, "_repr_html_", "_repr_pretty_", "__str__"),
 }
 WORK: Final = ("--work", FORMULA)
 OF_A_LOG: Final[dict[str, tuple[str, ...]]] = {

@@ -146,6 +146,7 @@ def test_projections_and_checks_are_reproduced_from_the_log_beside_them(
         ran = run("check", here / name)
         assert ran.status == 0
         assert ran.text.startswith(f"REPRODUCED  {name}")
+        assert ("is not compared again" in ran.text) == (name == "c.json")
     printed = document(run("check", here / "p.json", here / "c.json", "--format", "json"))
     judge = jsonschema.Draft202012Validator(schema("recheck"))
     judge.validate(printed)

@@ -30,6 +30,7 @@ MAX_DIFFERENCES: Final = 30
 MAX_INTERVALS: Final = 60
 _NO_ITEM: Final = "the events that name no work item"
 _NOTHING: Final[Document] = {"items": [], "uncovered": [], "unassigned": {"last_message": None}}
+_LABELS: Final = {"certifying_check": "certifying"}  # as a label's columns hold it
 _PRESENCE: Final = ("flag", "undetermined")
 
 
@@ -109,7 +110,7 @@ def _items(differences: Sequence[Document], colour: bool, width: int) -> Iterato
         yield paint(name.replace(NBSP, " "), "bold", colour)
         label = ""
         for difference in found[:MAX_DIFFERENCES]:
-            question = difference["question"].replace("_", " ")
+            question = _LABELS.get(difference["question"], difference["question"].replace("_", " "))
             yield from field("" if question == label else question, _words(difference), width)
             label = question
         if len(found) > MAX_DIFFERENCES:

@@ -38,6 +38,8 @@ def _result(name: str, result: Document, colour: bool, width: int) -> list[str]:
     lines += field("log", _log(result, width), width)
     if result["about"] is not None:
         lines += _about(result["about"], width)
+    if result["pointer"] and result["about"] is not None:
+        lines += field("oracle", "what a check compared with one is not compared again", width)
     lines += _difference(result, width)
     if result["cause"] is not None:
         lines += field("cause", _CAUSES[result["cause"]], width)
