@@ -88,12 +88,14 @@ function chips(refs, limit = 12) {
   return refs.length > limit ? [...shown, `and ${refs.length - limit} more`] : shown;
 }
 
-/** A time, which may break before the time of day and before its fraction and nowhere else. */
+/** A time, which may break before the time of day and, where that is too long for a line by
+ *  itself, before its fraction, and nowhere else. */
 function time(text) {
   const [day, clock] = text.split("T");
   if (!clock) return el("span.time", {}, text);
   const [whole, fraction] = clock.split(".");
-  return el("span.time", { title: text }, `${day}T`, el("wbr"), whole, fraction ? [el("wbr"), `.${fraction}`] : null);
+  return el("span.time", { title: text }, `${day}T`, el("wbr"),
+    el("span.clock-part", {}, whole, fraction ? [el("wbr"), `.${fraction}`] : null));
 }
 
 /** A time and the event that shows it. */
@@ -116,7 +118,7 @@ function sentence(template, parts) {
 
 /** A table of a caption, column names and rows of cells; the first cell names its row. */
 function table(caption, columns, rows, properties = {}) {
-  const head = columns.map((name) => el("th", { scope: "col", role: "columnheader" }, name));
+  const head = columns.map((name) => el("th", { scope: "col", role: "columnheader", "data-column": name }, name));
   const body = rows.map(({ cells, ...attributes }) => el(
     "tr", { role: "row", ...attributes },
     cells.map((cell, index) => {

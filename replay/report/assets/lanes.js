@@ -33,8 +33,17 @@ const endX = (interval) => (interval[1] === null ? AXIS.width - 8 : x(interval[1
 
 // One lane
 
-/** What the item was shown as, without the stretches where it had no state. */
-const shownStates = (item) => (item.answers.state ?? []).filter((interval) => interval[2] !== null);
+/** What the item was shown as, without the stretches where it had no state; one state once,
+ *  whatever evidence it came to rest on. */
+function shownStates(item) {
+  const found = [];
+  for (const interval of item.answers.state ?? []) {
+    const before = found.at(-1);
+    if (before && before[2] === interval[2] && before[1] === interval[0]) before[1] = interval[1];
+    else if (interval[2] !== null) found.push([...interval]);
+  }
+  return found;
+}
 
 const shownAs = (interval) => (interval[2] === "undetermined" ? notCovered(interval[5]) : words(interval[2]));
 

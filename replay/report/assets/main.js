@@ -48,9 +48,9 @@ function positionParts(cut) {
   if (cut < 0) return ["Before the first event"];
   const event = EVENTS[cut];
   return [
-    el("strong", {}, `Sequence ${event.sequence}`), ` · ${event.time} · `,
+    el("strong", {}, `Sequence ${event.sequence}`), " · ", time(event.time), " · ",
     `event ${cut + 1} of ${EVENTS.length}`,
-    cut === LAST && DATA.cutoff.observed ? el("span.ends", {}, ` · elapsed time ends at ${DATA.cutoff.observed}`) : null,
+    cut === LAST && DATA.cutoff.observed ? el("span.ends", {}, " · elapsed time ends at ", time(DATA.cutoff.observed)) : null,
   ];
 }
 
