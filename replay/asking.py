@@ -8,7 +8,7 @@ differs from the whole in nothing but the events that are not there.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, Final
 
 from replay.document import projection_document
 from replay.errors import UsageError, quoted
@@ -47,6 +47,31 @@ def asked(question: str, work_id: str | None, of: str | None = None) -> Asked:
     return Asked(question, work_id, of)
 
 
+def require_in_view(prefix: Prefix, asked: Asked) -> None:
+    """Refuse a question about a work item or an event that no visible event is: a typo.
+
+    Raises `UsageError`, which names some work items that are in view.
+    """
+    items = {event.work_id for event in prefix.events if event.work_id is not None}
+    work_id = asked.work_id
+    if work_id not in items and (work_id is not None or asked.question not in _OF_NO_ITEM):
+        listed = ", ".join(quoted(item) for item in sorted(items)[:_NAMED])
+        more = f" ({_NAMED} of {len(items)})" if len(items) > _NAMED else ""
+        in_view = f"there are: {listed}{more}" if items else "there is none"
+        if work_id is None:
+            raise UsageError(f"{asked.question} of which work item? {in_view}")
+        raise UsageError(f"no work item {quoted(work_id)} is in view; {in_view}")
+    ids_in_view = {event.event_id for event in prefix.events}
+    is_of_event = BY_ID[asked.question].of in _OF_EVENTS
+    if is_of_event and asked.of is not None and asked.of not in ids_in_view:
+        raise UsageError(f"no event in view is {quoted(asked.of)}")
+
+
+_OF_NO_ITEM: Final = ("last_message", "anomaly", "permission")
+_OF_EVENTS: Final = ("event", "its origin or a repeat")
+_NAMED: Final = 8  # work items that a usage error lists
+
+
 class Asking:
     """A question put to a prefix under a rule set, with any of its events left out."""
 
@@ -55,6 +80,9 @@ class Asking:
         self.rule_set = rule_set
         self.asked = asked
         self.events = tuple(self._relevant())
+        # each correction makes rules read again what it corrects, and what came after
+        corrections = sum(event.supersedes is not None for event in self.events)
+        self.weight = 1 + 40 * corrections // max(1, len(self.events))
 
     def _relevant(self) -> Iterator[Event]:
         """The events that can bear on the answer, in sequence order."""

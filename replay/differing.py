@@ -65,7 +65,7 @@ def _of_logs(arguments: Namespace) -> Any:
 
 def bisect(arguments: Namespace) -> int:
     """`replay bisect`."""
-    from replay.asking import asked
+    from replay.asking import asked, require_in_view
     from replay.bisection import bisect_document
     from replay.report.differences import bisect_text
     from replay.rules import named
@@ -78,7 +78,9 @@ def bisect(arguments: Namespace) -> int:
     log = admitted(logs[0][1])
     if isinstance(log, Refusal):
         return _refused(arguments, log)
-    document: Any = bisect_document(prefix_of(log, arguments), rule_set, question, arguments.value)
+    prefix = prefix_of(log, arguments)
+    require_in_view(prefix, question)
+    document: Any = bisect_document(prefix, rule_set, question, arguments.value)
     _print(arguments, document, bisect_text)
     status: int = document["exit"]
     return status

@@ -137,6 +137,7 @@ def explain(
     """
     wanted = None if why_not is None else wanted_of(asked, why_not)
     asking = Asking(prefix, rule_set, asked)
+    budget //= asking.weight
     answer = asking.answer()
     return Explanation(
         asking,

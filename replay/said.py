@@ -56,5 +56,7 @@ def _said(event: Event) -> str:
     if event.type == "artifact.published":
         return f"announces {revision}"
     if event.type == "work.completed":
-        return "claims completion" + ("" if revision is None else f" of {revision}")
+        of = "" if revision is None else f" of {revision}"
+        cited = f", citing {', '.join(event.evidence_refs)}" if event.evidence_refs else ""
+        return f"claims completion{of}{cited}"
     return _PLAIN.get(event.type, f"is a message ({event.type})")

@@ -176,8 +176,8 @@ def of_notation(
         (
             "r1 done ci/local+ lint=skipped",
             "complete",
-            "complete? not yet: the completion claim e2 needs a passed check on r1; none of its"
-            " results counts: e3, is local, e4, is skipped",
+            "complete? not yet: the completion claim e2 needs a passed check on r1; no result"
+            " counts: e3 is local and e4 is skipped",
         ),
         (
             "r1 ci- done",
@@ -188,8 +188,8 @@ def of_notation(
         (
             "r1 ci+ + done",
             "complete",
-            "complete? not yet: the completion claim e4 was made while a blocker was open or the"
-            " work was cancelled; the work is blocked by e3, which raises a blocker",
+            "complete? not yet: the completion claim e4 was made while the blocker that e3 raised"
+            " was open; the work is blocked by e3, which raises a blocker",
         ),
         (
             "r1 ci+ done reopen",
@@ -205,8 +205,8 @@ def of_notation(
         (
             "r1 done@r9",
             "complete",
-            "complete? not yet: the completion claim e2 names r9, which no event in view"
-            " announces",
+            "complete? not yet: the completion claim e2 names r9, which no standing event of the"
+            " work item announces",
         ),
         (
             "r1 ci+ done retract!e3",
@@ -239,17 +239,23 @@ def test_why_not_can_be_read_aloud(notation: str, wanted: str, sentence: str) ->
     [
         ("r1 r2 ci+@r1", "receipt", "e3", "current", "e3 is for r1 (stale on arrival)"),
         ("r1 ci+ beat", "last_progress", None, "e3", "e3 is a message (heartbeat), and only"),
-        ("r1 ci+ ci+", "last_progress", None, "e3", "e3 repeats what was known"),
+        ("r1 ci+ ci+", "last_progress", None, "e3", "e3 repeats the latest outcome"),
         ("+b1 +b1", "blocked_since", None, "e2", "e2 repeats what e1 raised"),
-        ("+b1", "episode", "e1", "recovered", "e1 is open still: no new revision or passed"),
-        ("r1 ci/local+", "certifying_check", "ci", "e2", "the ci result e2, is local"),
+        ("+b1", "episode", "e1", "recovered", "e1 is open still: it takes a new revision or"),
+        ("r1 ci/local+", "certifying_check", "ci", "e2", "the ci result e2 is local"),
         ("r1 r2", "revision", None, "r1", "e1 announces it, and later e2, which announces r2"),
         ("r1 ci+ beat", "last_message", None, "e1", "e3 came after e1"),
-        ("r1 ci+!e1", "correction", "e2", "applied", "e2 does not correct e1: another class"),
+        (
+            "r1 ci+!e1",
+            "correction",
+            "e2",
+            "applied",
+            "e2 does not correct e1: it is of another class",
+        ),
         ("r1^p1 r2!e1^p2", "correction", "e2", "applied", "other principal"),
         ("r1 ci+<e9", "anomaly", "link_missing", "e1", "e1 shows no sign of link missing"),
         ("r1", "permission", None, "established", "no: no event here establishes a permission"),
-        ("beat", "claim", "e1", "supported", "it is no standing claim"),
+        ("beat", "claim", "e1", "supported", "so it is no claim"),
         ("r1 ready", "claim", "e7", "supported", "no event in view of this work item is e7"),
     ],
 )
@@ -257,6 +263,145 @@ def test_every_question_says_why_not(
     notation: str, question: str, of: str | None, wanted: str, part: str
 ) -> None:
     assert part in why_not(notation, wanted, question, of)
+
+
+@pytest.mark.parametrize(
+    ("notation", "question", "of", "wanted", "sentence"),
+    [
+        ("r1 ci=errored", "last_progress", None, "e2", "e2 is errored, which is no progress"),
+        (
+            "r1 review=commented",
+            "last_progress",
+            None,
+            "e2",
+            "e2 is commented, which is no progress",
+        ),
+        ("r1 r1", "last_progress", None, "e2", "e2 announces r1 again"),
+        (
+            "ci+@r1 r1",
+            "last_progress",
+            None,
+            "e1",
+            "e1 is for r1, which was not the current revision at its place",
+        ),
+        (
+            "r1 r2 retract!e2",
+            "last_progress",
+            None,
+            "e2",
+            "e2, which announces r2, was withdrawn by e3",
+        ),
+        ("r1 cancel r2", "last_progress", None, "e3", "e3 came after the work had ended"),
+        (
+            "r1 ci+ r2 ci+",
+            "last_progress",
+            None,
+            "e2",
+            "e2 was progress, and e4 is later progress",
+        ),
+        ("r1 r2 retract!e2", "revision", None, "r2", "e2, which announces r2, was withdrawn by e3"),
+        (
+            "r1 r2!e1 r3!e2",
+            "revision",
+            None,
+            "r1",
+            "e1, which announces r1, was withdrawn by e3",
+        ),
+        (
+            "r1 retract!e1 ci+@r1",
+            "receipt",
+            "e3",
+            "current",
+            "e3 names r1, which no standing event of the work item announces (e1 was withdrawn"
+            " by e2)",
+        ),
+        (
+            "r1 ci+ ci=action_required ready",
+            "claim",
+            "e4",
+            "supported",
+            "the readiness claim e4 needs a passed check on r1; no result counts: e2 is followed"
+            " by e3, which is action required and e3 is action required",
+        ),
+        (
+            "r1 r2 ready@r1",
+            "claim",
+            "e3",
+            "supported",
+            "the readiness claim e3 names r1, and the current revision is that of e2",
+        ),
+        (
+            "r1 ci+ review+ ready +b1",
+            "state",
+            None,
+            "awaiting_review",
+            "the work is blocked by e5, which raises blocker b1",
+        ),
+        (
+            "r1 reopen ci+ done cancel",
+            "state",
+            None,
+            "cancelled",
+            "e5 came after the work had ended; the work is complete by e4, which claims"
+            " completion of r1",
+        ),
+        (
+            "+b1 r1<b1 cancel -b1&e2",
+            "claim",
+            "e4",
+            "supported",
+            "the resolution claim e4 came after the work had ended",
+        ),
+        (
+            "r1 +b1 -b1&e1",
+            "claim",
+            "e3",
+            "supported",
+            "the resolution claim e3 names no new revision and no passed check that came since"
+            " the blocker was raised",
+        ),
+        ("r1 ci+ ci- ci+!e2", "certifying_check", "ci", "e4", "e4 counts, and e3 counts after it"),
+        (
+            "r1 ci+ ci-!e2 ci+",
+            "certifying_check",
+            "ci",
+            "e2",
+            "e2, which says that ci passed on r1, was withdrawn by e3",
+        ),
+        (
+            "r1 +b1 ci+ ci+!e3^p1<e9",
+            "correction",
+            "e4",
+            "applied",
+            "e4 does not correct e3: other principal",
+        ),
+        ("r1 retract!e1", "correction", "e2", "silenced", "e2 is applied: it withdraws e1"),
+        (
+            "r1 r2!e1 retract!e2 retract!e2^p",
+            "correction",
+            "e2",
+            "applied",
+            "e2 is retracted by e3",
+        ),
+        (
+            "propose retract!e1 beat",
+            "state",
+            None,
+            "proposed",
+            "e1, which proposes the work, was withdrawn by e2; no standing event proposes the work",
+        ),
+    ],
+)
+def test_a_reason_is_the_reason(
+    notation: str, question: str, of: str | None, wanted: str, sentence: str
+) -> None:
+    assert why_not(notation, wanted, question, of).partition(": ")[2] == sentence
+
+
+def test_a_further_claim_says_what_it_must_cite() -> None:
+    explanation = of_notation("ci+@ done", "state", wanted="complete")
+    assert explanation.why_not is not None
+    assert "claims completion, citing e1" in str(explanation)
 
 
 def test_the_papers_state_stands_on_three_events() -> None:
@@ -330,9 +475,14 @@ def test_the_command_prints_the_document(capfd: pytest.CaptureFixture[str]) -> N
 
 def test_the_command_names_the_items_in_view(capfd: pytest.CaptureFixture[str]) -> None:
     assert main(["explain", str(PAPER), "W2"]) == 2
-    assert 'no work item "W2"; in view: "W1"' in capfd.readouterr().err
+    assert 'no work item "W2" is in view; there are: "W1"' in capfd.readouterr().err
     assert main(["explain", str(PAPER)]) == 2
-    assert 'state of which work item? in view: "W1"' in capfd.readouterr().err
+    assert 'state of which work item? there are: "W1"' in capfd.readouterr().err
+
+
+def test_an_event_that_is_not_in_view_is_a_typo(capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", str(PAPER), "W1", "--why", "claim", "--of", "e88"]) == 2
+    assert 'no event in view is "e88"' in capfd.readouterr().err
 
 
 def test_an_undetermined_answer_is_exit_status_4(capfd: pytest.CaptureFixture[str]) -> None:

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Final
+from typing import Any, Final
 
-from replay.event import Event
-from replay.reasons.claims import CLAIMED, STATUS_WORDS, claim_reasons, discounted
+from replay.asking import Asking, asked
+from replay.event import Blocker, Event
+from replay.reasons.claims import (
+    CLAIMED,
+    STATUS_WORDS,
+    claim_reasons,
+    decides,
+    discounted,
+)
 from replay.reasons.view import Object, Reason, ReasonKind, View, and_, entry
 from replay.said import says
 
 _NEVER_PROGRESS: Final = "only a new revision, a check or a review of the current one is progress"
-_DECIDES_NOTHING: Final = frozenset({"cancelled", "skipped", "neutral"})
+_PROGRESSING: Final = frozenset({"passed", "failed", "approved", "changes_requested"})
 
 
 def _claim(view: View) -> Iterator[Reason]:
@@ -37,7 +44,7 @@ def _status_reason(view: View, receipt: Object) -> Reason:
         case "unbound":
             return Reason("unbound", (event_id,), f"{event_id} names no revision")
         case "revision_unknown":
-            sentence = f"{event_id} names {revision}, which no event in view announces"
+            sentence = f"{event_id} names {revision}, {view.unannounced(revision)}"
             return Reason("unknown", (event_id,), sentence)
         case "current":
             sentence = f"{event_id} is for {revision}, which is the current revision"
@@ -52,18 +59,20 @@ def _certifying(view: View) -> Iterator[Reason]:
     results = [r for r in view.item["receipts"] if r["check"] == view.of]
     wanted = [r for r in results if view.wanted in (r["event_id"], r["outcome"])]
     for result in wanted:
-        decides = result["outcome"] not in _DECIDES_NOTHING
-        is_local = (result["source"] or "").lower() == "local"
-        if result["status"] == "current" and decides and not is_local:
-            later = view.answer.evidence
-            sentence = f"{result['event_id']} counts, and {and_(later)} came later"
-            yield Reason("overtaken", (result["event_id"], *later), sentence)
-        else:
-            kind: ReasonKind = "stale" if result["status"] != "current" else "contradicting"
-            sentence = f"the {view.of} result {discounted(result)}"
-            yield Reason(kind, (result["event_id"],), sentence)
+        event_id, later = result["event_id"], view.answer.evidence
+        if decides(result):
+            sentence = f"{event_id} counts, and {and_(later)} counts after it"
+            yield Reason("overtaken", (event_id, *later), sentence)
+            continue
+        kind: ReasonKind = "stale" if result["status"] != "current" else "contradicting"
+        sentence = f"the {view.of} result {event_id} {discounted(view, result)}"
+        yield Reason(kind, (event_id,), sentence)
     if not wanted:
-        yield Reason("missing", (), f"no {view.of} result is {view.wanted}")
+        named = view.events.get(view.wanted)
+        gone = [*view.withdrawn([] if named is None else [named])]
+        yield from gone
+        if not gone:
+            yield Reason("missing", (), f"no standing {view.of} result is {view.wanted}")
 
 
 def _revision(view: View) -> Iterator[Reason]:
@@ -73,12 +82,15 @@ def _revision(view: View) -> Iterator[Reason]:
         if event.artifact_revision == view.wanted
     ]
     yield from view.withdrawn(announced)
+    standing = [e for e in announced if view.withdrawn_by(e.event_id) is None]
     if not announced:
-        yield Reason("missing", (), f"no event in view announces {view.wanted}")
-    elif view.revision is not None:
+        sentence = f"no event of the work item announces {view.wanted}"
+        yield Reason("missing", (), sentence)
+    elif standing and view.revision is not None:
+        last = max(standing, key=lambda event: view.place(event.event_id))
         by = view.item["revision"]["evidence"]
-        sentence = f"{announced[-1].event_id} announces it, and later {view.said(by)}"
-        yield Reason("overtaken", (announced[-1].event_id, *by), sentence)
+        sentence = f"{last.event_id} announces it, and later {view.said(by)}"
+        yield Reason("overtaken", (last.event_id, *by), sentence)
 
 
 def _last_message(view: View) -> Iterator[Reason]:
@@ -93,37 +105,60 @@ def _last_message(view: View) -> Iterator[Reason]:
 
 def _last_progress(view: View) -> Iterator[Reason]:
     event = view.events.get(view.wanted)
-    receipt = entry(view.item["receipts"], view.wanted)
     if event is None:
         yield _not_in_view(view)
         return
-    yield from view.withdrawn([event])
-    if _is_after_end(view, event):
-        sentence = f"{event.event_id} came after the work had ended"
-        yield Reason("contradicting", (event.event_id,), sentence)
-    if receipt is None and event.type != "artifact.published":
-        sentence = f"{event.event_id} {says(event)}, and {_NEVER_PROGRESS}"
-        yield Reason("never", (event.event_id,), sentence)
-    elif receipt is not None and receipt["status"] != "current":
-        yield _status_reason(view, receipt)
-    elif receipt is not None and receipt["outcome"] in _DECIDES_NOTHING:
-        sentence = f"{event.event_id} is {receipt['outcome']}, which evidences nothing"
-        yield Reason("never", (event.event_id,), sentence)
+    withdrawn = [*view.withdrawn([event])]
+    if withdrawn:
+        yield from withdrawn
     else:
+        yield _no_progress(view, event)
+
+
+def _no_progress(view: View, event: Event) -> Reason:
+    """Why a standing event is not the last progress, as things stood at its place."""
+    event_id = event.event_id
+    receipt = entry(view.item["receipts"], event_id)
+    if receipt is None and event.type != "artifact.published":
+        sentence = f"{event_id} {says(event)}, and {_NEVER_PROGRESS}"
+        return Reason("never", (event_id,), sentence)
+    if view.has("after_terminal", event_id):
+        return Reason("contradicting", (event_id,), f"{event_id} came after the work had ended")
+    if receipt is not None and receipt["outcome"] not in _PROGRESSING:
+        sentence = f"{event_id} is {_spaced(receipt['outcome'])}, which is no progress"
+        return Reason("never", (event_id,), sentence)
+    progress, revision = _as_of(view, event, "last_progress"), _as_of(view, event, "revision")
+    if progress is not None and progress["event_id"] == event_id:
         later = view.answer.evidence
-        sentence = (
-            f"{event.event_id} repeats what was known, or {and_(later)} is later progress"
-            if later
-            else f"{event.event_id} repeats what was known"
-        )
-        yield Reason("overtaken", (event.event_id, *later), sentence)
+        sentence = f"{event_id} was progress, and {and_(later)} is later progress"
+        return Reason("overtaken", (event_id, *later), sentence)
+    if receipt is None:
+        sentence = f"{event_id} announces {event.artifact_revision} again"
+        return Reason("overtaken", (event_id,), sentence)
+    if receipt["revision"] is None or receipt["revision"] != revision["value"]:
+        named = receipt["revision"] or "no revision"
+        sentence = f"{event_id} is for {named}, which was not the current revision at its place"
+        return Reason("stale", (event_id,), sentence)
+    sentence = f"{event_id} repeats the latest outcome that was known of it"
+    return Reason("overtaken", (event_id,), sentence)
 
 
-def _is_after_end(view: View, event: Event) -> bool:
-    return any(
-        anomaly["code"] == "after_terminal" and anomaly["event_id"] == event.event_id
-        for anomaly in view.item["anomalies"]
-    )
+def _as_of(view: View, event: Event, question: str) -> Any:
+    """An answer as of an event's place, with all that was corrected since."""
+    place = view.place(event.event_id)
+    seen = [
+        e
+        for e in view.asking.events
+        if e.type == "event.retracted"
+        or e.work_id != view.item["work_id"]
+        or view.place(e.event_id) <= place
+    ]
+    about = asked(question, view.item["work_id"])
+    return Asking(view.asking.prefix, view.asking.rule_set, about).answer(seen).value
+
+
+def _spaced(word: str) -> str:
+    return word.replace("_", " ")
 
 
 def _blocked_since(view: View) -> Iterator[Reason]:
@@ -138,7 +173,7 @@ def _blocked_since(view: View) -> Iterator[Reason]:
     yield from ended(view, episode)
     if episode["end"]["kind"] == "censored":
         earlier = view.answer.evidence
-        sentence = f"{and_(earlier)} opened earlier and is open still"
+        sentence = f"{and_(earlier)} was raised earlier and is open still"
         yield Reason("overtaken", (view.wanted, *earlier), sentence)
 
 
@@ -151,17 +186,27 @@ def _episode(view: View) -> Iterator[Reason]:
     if episode["end"]["kind"] != "censored":
         return
     origin = episode["opened"]["event_id"]
+    types = {"cancelled": "blocker.cancelled", "cancelled_with_work": "work.cancelled"}
+    yield from view.withdrawn(view.of_type(types.get(view.wanted, "blocker.resolved")))
     yield Reason("missing", (origin,), f"{origin} is open still: {_LACKING[view.wanted]}")
     for claim in view.claims("blocker.resolved"):
-        if claim["verdict"] == "missing":
+        if claim["verdict"] == "missing" and _is_about(view, claim, episode):
             yield from claim_reasons(view, claim, "resolution")
 
 
+def _is_about(view: View, claim: Object, episode: Object) -> bool:
+    """Whether a resolution is of the blocker of an open episode, and came after its origin."""
+    data = view.events[claim["event_id"]].data
+    named = data.blocker_id if isinstance(data, Blocker) else None
+    came = view.place(claim["event_id"]) > view.place(episode["opened"]["event_id"])
+    return came and named == episode["blocker_id"]
+
+
 _LACKING: Final = {
-    "recovered": "no new revision or passed check names it as its cause, nor is a resolution"
-    " supported",
-    "cancelled": "no event calls it off",
-    "cancelled_with_work": "no event cancels the work",
+    "recovered": "it takes a new revision or a passed, not local check of the current one that"
+    " names it as its cause, or a resolution that names such a one since",
+    "cancelled": "no standing event since calls it off",
+    "cancelled_with_work": "no standing event since cancels the work",
     "null": "it was raised",
 }
 
@@ -181,18 +226,35 @@ def _correction(view: View) -> Iterator[Reason]:
         yield from _not_of_that_kind(view, "correction")
         return
     event_id, target = correction["event_id"], correction["target"]
-    faults = [a for a in view.item["anomalies"] if a["event_id"] == event_id]
     match correction["status"]:
         case "ineffective":
-            why = and_([f"{a['code'].replace('_', ' ')}" for a in faults]) or "another class"
+            why = _why_ineffective(view, event_id, target)
             sentence = f"{event_id} does not correct {target}: {why}"
             yield Reason("contradicting", (event_id,), sentence)
         case "silenced":
-            by = [e.event_id for e in view.of_type("event.retracted") if e.supersedes == event_id]
-            yield Reason("withdrawn", (event_id, *by), f"{event_id} is retracted by {and_(by)}")
-        case status:
-            sentence = f"{event_id} is {status}: it would stand in place of {target}"
+            by = view.withdrawn_by(event_id)
+            named = () if by is None else (by,)
+            yield Reason("withdrawn", (event_id, *named), f"{event_id} is retracted by {by}")
+        case "overtaken":
+            sentence = f"{event_id} is overtaken: a later correction stands in place of {target}"
             yield Reason("overtaken", (event_id,), sentence)
+        case _:
+            is_retraction = view.events[event_id].type == "event.retracted"
+            does = f"withdraws {target}" if is_retraction else f"stands in place of {target}"
+            yield Reason("contradicting", (event_id,), f"{event_id} is applied: it {does}")
+
+
+def _why_ineffective(view: View, event_id: str, target: str) -> str:
+    causes = {*view.events[event_id].causes, *view.events[event_id].evidence_refs}
+    for anomaly in view.item["anomalies"]:
+        if anomaly["event_id"] != event_id or anomaly["related"] != [target]:
+            continue
+        code = anomaly["code"]
+        if code == "other_principal" or (code.startswith("link_") and target not in causes):
+            return _spaced(code)
+    if target not in view.events:
+        return "it is no event in view of the work item"
+    return "it is of another class, or not earlier"
 
 
 def _anomaly(view: View) -> Iterator[Reason]:
@@ -216,7 +278,7 @@ def _not_of_that_kind(view: View, kind: str, event_id: str | None = None) -> Ite
     withdrawn = [*view.withdrawn([event])]
     yield from withdrawn
     if not withdrawn:
-        yield Reason("contradicting", (named,), f"{named} {says(event)}: it is no standing {kind}")
+        yield Reason("contradicting", (named,), f"{named} {says(event)}, so it is no {kind}")
 
 
 def _episode_of(view: View, event_id: str) -> Object | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Final
 
+from replay.event import Event
 from replay.reasons.claims import claim_reasons
 from replay.reasons.records import ended
 from replay.reasons.view import Object, Reason, View
@@ -40,13 +41,13 @@ def _awaiting(view: View) -> Iterator[Reason]:
 
 
 def _reviewed(view: View, claim: Object) -> Iterator[Reason]:
+    place = view.place(claim["event_id"])
     for receipt in view.item["receipts"]:
+        event_id = receipt["event_id"]
         is_substantive = receipt["outcome"] in ("approved", "changes_requested")
-        if is_substantive and receipt["status"] == "current":
-            event_id = receipt["event_id"]
-            sentence = (
-                f"{claim['event_id']} is supported, but was reviewed: {view.said([event_id])}"
-            )
+        if is_substantive and receipt["status"] == "current" and view.place(event_id) > place:
+            reviewed = view.said([event_id])
+            sentence = f"{claim['event_id']} is supported, but was reviewed: {reviewed}"
             yield Reason("overtaken", (claim["event_id"], event_id), sentence)
 
 
@@ -57,11 +58,13 @@ def _blocked(view: View) -> Iterator[Reason]:
         yield from ended(view, episode)
     if not view.item["episodes"]:
         yield from view.withdrawn(view.of_type("blocker.raised"))
-        yield Reason("missing", (), "no blocker was raised while the work was open")
+        sentence = "no standing event raises a blocker while the work is open"
+        yield Reason("missing", (), sentence)
 
 
 def _active(view: View) -> Iterator[Reason]:
     if view.state in (None, "proposed"):
+        yield from view.withdrawn(view.of_type(*_STARTING))
         sentence = "nothing started the work: no start, revision, check or blocker stands"
         yield Reason("missing", (), sentence)
     else:
@@ -70,20 +73,37 @@ def _active(view: View) -> Iterator[Reason]:
 
 def _proposed(view: View) -> Iterator[Reason]:
     if view.state is None:
-        yield Reason("missing", (), "no event proposes the work")
+        yield from view.withdrawn(view.of_type("work.proposed"))
+        yield Reason("missing", (), "no standing event proposes the work")
     else:
         yield from _displayed(view)
 
 
 def _cancelled(view: View) -> Iterator[Reason]:
-    cancellations = view.of_type("work.cancelled")
-    yield from view.withdrawn(cancellations)
-    if not cancellations:
-        yield Reason("missing", (), "no event cancels the work")
-    for event in view.of_type("work.reopened") if cancellations else ():
-        yield Reason("ended", (event.event_id,), f"{event.event_id} reopens the work")
+    yield from view.withdrawn(view.of_type("work.cancelled"))
+    standing = view.standing("work.cancelled")
+    if not standing:
+        yield Reason("missing", (), "no standing event cancels the work")
+    for event in standing:
+        yield from _undone(view, event)
     if view.state == "complete":
         yield from _displayed(view)
+
+
+def _undone(view: View, cancellation: Event) -> Iterator[Reason]:
+    """Why a standing cancellation does not hold."""
+    event_id = cancellation.event_id
+    if view.has("after_terminal", event_id):
+        yield Reason("contradicting", (event_id,), f"{event_id} came after the work had ended")
+        return
+    for event in view.standing("work.reopened"):
+        by = event.event_id
+        if view.place(by) > view.place(event_id) and not view.has("not_terminal", by):
+            yield Reason("ended", (event_id, by), f"{by} reopens the work")
+            return
+
+
+_STARTING: Final = ("work.started", "artifact.published", "check.completed", "blocker.raised")
 
 
 def _displayed(view: View) -> Iterator[Reason]:

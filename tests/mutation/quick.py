@@ -50,6 +50,8 @@ SURVIVED: Final = (
     "r1 ci+@r1 done@^p1 done@r1^p1",
     # a claim of no revision, taken for a candidate where one was announced
     "r1 done@&e3 ci+@",
+    # what a completion claim lacks, which a later request for review of its principal adds to
+    "r1 done@r1^p1 ready[lint]@r1^p1",
 )
 MODELS: Final = {"coordination/1": "v1", "coordination/2": "v2"}
 
