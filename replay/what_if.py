@@ -30,6 +30,7 @@ from replay.why_not import is_answer
 
 _STEPS: Final = 12  # events added at most
 _UNGROWN: Final = 2_000  # events of a log whose past is looked at under rules that cannot grow it
+_REREAD: Final = 20_000  # of one that is corrected: events that would be read again, about
 _FAILING: Final = frozenset({"failed", "errored", "timed_out"})
 
 
@@ -77,7 +78,8 @@ class _Search:
 
     def last_held(self) -> Held:
         events, rule_set = self.asking.events, self.asking.rule_set
-        if rule_set.grow is None and len(events) > _UNGROWN:
+        read_again = (self.asking.weight - 1) * len(events)
+        if read_again > _REREAD or (rule_set.grow is None and len(events) > _UNGROWN):
             return Held(looked=False)
         by_id = {event.event_id: event for event in events}
         try:
