@@ -8,108 +8,32 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from replay import files, terminal
-from replay.errors import FileError, OracleError, Refusal, RulesError, UsageError, quoted
+from replay.errors import FileError, Refusal, RulesError, UsageError, quoted
 from replay.history import History, admit
 from replay.inputs import (
     REFUSED,
-    OracleBeside,
-    Taken,
     about,
     admitted,
     limits_of,
+    listing_duplicates,
     logs_of,
-    origin_of,
     paths_of,
     prefix_of,
     printable,
     refuse_overwriting,
-    refused_of,
-    slashed,
 )
 
 if TYPE_CHECKING:
-    from replay.report.findings import Origin, Unread
+    pass
 
 FAULT: Final = 70
 
 
 def check(arguments: Namespace) -> int:
     """`replay check`."""
-    from replay.check import check_document, check_log
-    from replay.oracle import At
-    from replay.rechecking import is_asked, recheck
-    from replay.rules import named
+    from replay.checking import check as run
 
-    if is_asked(arguments):
-        return recheck(arguments)
-    named(arguments.rules)  # an unknown rule set is said before anything is read
-    at = At(arguments.at_sequence, arguments.at_time, arguments.at_minute)
-    taken: Taken = {}
-    for_ci = arguments.format in ("junit", "sarif")
-    logs = logs_of(arguments, taken if for_ci else None)
-    if arguments.oracle is not None and len(logs) > 1:
-        raise UsageError("--oracle is about one log")
-    results = []
-    oracles: list[Any] = []
-    origins: list[Origin] = []
-    problems: list[tuple[str, str]] = []
-    for path, read in logs:
-        taken.clear()
-        oracle = OracleBeside.of(path, arguments)
-        try:
-            log = admitted(read)
-            results.append(
-                check_log(
-                    log,
-                    rules=arguments.rules,
-                    at=at,
-                    oracle=None if oracle is None else oracle.file(),
-                )
-            )
-            oracles.append(None if oracle is None else oracle.document())
-            if arguments.format == "text":
-                results[-1]["projection"] = _listing_duplicates(results[-1]["projection"], log)
-            if for_ci:
-                origins.append(origin_of(path, oracle, log, taken))
-        except (FileError, OracleError, UsageError) as error:
-            terminal.say_problem(error, about(path, error), debug=arguments.debug)
-            problems.append((refused_of(taken) or path, about(path, error)))
-    document: Any = check_document(results, others=[2] * len(problems))
-    _print_check(arguments.format, document, oracles, origins, problems)
-    status: int = document["exit"]
-    return status
-
-
-def _print_check(
-    format_: str,
-    document: Any,
-    oracles: Sequence[Any],
-    origins: Sequence[Origin],
-    problems: Sequence[tuple[str, str]],
-) -> None:
-    match format_:
-        case "json":
-            _print_document(document)
-        case "junit":
-            from replay.report.junit import junit
-
-            terminal.write(junit(document, origins, oracles=oracles, unread=_unread(problems)))
-        case "sarif":
-            from replay.report.sarif import sarif_document
-
-            unread = _unread(problems)
-            _print_document(sarif_document(document, origins, oracles=oracles, unread=unread))
-        case _ if document["logs"]:
-            from replay.report.text import check_text
-
-            style: Any = {"colour": terminal.colour(), "width": terminal.width()}
-            terminal.write_text(check_text(document, oracles=oracles, **style))
-
-
-def _unread(problems: Sequence[tuple[str, str]]) -> list[Unread]:
-    from replay.report.findings import Unread
-
-    return [Unread(slashed(path), reason) for path, reason in problems]
+    return run(arguments)
 
 
 def project(arguments: Namespace) -> int:
@@ -138,7 +62,7 @@ def project(arguments: Namespace) -> int:
     single = logs[0]["refusal"] or logs[0]["projection"] if len(statuses) == 1 and logs else None
     if arguments.format == "json":
         if single is not None or len(statuses) > 1:
-            _print_document(single or _projections(logs, status))
+            terminal.write_document(single or _projections(logs, status))
         return status
     style: Any = {"colour": terminal.colour(), "width": terminal.width()}
     if single is None:
@@ -161,16 +85,8 @@ def _projected(log: History | Refusal, arguments: Namespace) -> dict[str, Any]:
     rule_set = named(arguments.rules)
     document: Any = projection_document(rule_set.project(prefix), rule_set)
     if arguments.format == "text":
-        document = _listing_duplicates(document, log)
+        document = listing_duplicates(document, log)
     return {"projection": document, "refusal": None}
-
-
-def _listing_duplicates(projection: Any, log: History | Refusal) -> Any:
-    """The projection for people: the document counts exact duplicates, and text lists them."""
-    if isinstance(log, Refusal) or not log.duplicates:
-        return projection
-    listed = [{"event_id": d.event_id, "line": d.place[1], "of": d.of[1]} for d in log.duplicates]
-    return {**projection, "duplicates": listed}
 
 
 def _tabulate(arguments: Namespace) -> int:
@@ -245,7 +161,7 @@ def timeline(arguments: Namespace) -> int:
         raise UsageError("a timeline is of one log (--segments reads several files as one)")
     log = admitted(logs[0][1])
     if isinstance(log, Refusal):
-        _print(arguments, log.document(), refusal_text)
+        terminal.write_result(log.document(), arguments.format, refusal_text)
         return REFUSED
     line = grown(prefix_of(log, arguments), rule_set)
     document: Any = timeline_document(line, rule_set)
@@ -256,7 +172,7 @@ def timeline(arguments: Namespace) -> int:
                 raise UsageError(f"no work item {quoted(work_id)} is in view")
         wanted = [i for i in document["intervals"] if i["work_id"] in arguments.work]
         document["intervals"] = wanted
-    _print(arguments, document, timeline_text)
+    terminal.write_result(document, arguments.format, timeline_text)
     return 0 if document["input"]["complete"] else REFUSED
 
 
@@ -358,7 +274,7 @@ def rules(arguments: Namespace) -> int:
             problems.append(error)
             terminal.say_problem(error, str(error), debug=arguments.debug)
     if found:
-        _print(arguments, rules_document(found), rules_text)
+        terminal.write_result(rules_document(found), arguments.format, rules_text)
     return 2 if problems else 0
 
 
@@ -372,7 +288,7 @@ def questions(arguments: Namespace) -> int:
         {"id": q.id, "of": q.of, "expect": q.expect, "sentence": q.sentence} for q in QUESTIONS
     ]
     document = {"document": "replay.questions/1", "tool": TOOL, "questions": catalogue}
-    _print(arguments, document, questions_text)
+    terminal.write_result(document, arguments.format, questions_text)
     return 0
 
 
@@ -472,21 +388,8 @@ def _counted(count: int, one: str, many: str | None = None) -> str:
     return f"{count} {one if count == 1 else many or one + 's'}"
 
 
-def _print(arguments: Namespace, document: Any, text: Callable[..., str]) -> None:
-    if arguments.format == "json":
-        _print_document(document)
-    else:
-        terminal.write_text(text(document, colour=terminal.colour(), width=terminal.width()))
-
-
-def _print_document(document: Any) -> None:
-    from replay.canonical import encode
-
-    terminal.write(encode(document) + b"\n")
-
-
 def _print_refusal(refusal: Refusal) -> int:
     """The refusal in words on standard error, and as the document on standard output."""
     terminal.say(str(refusal))
-    _print_document(refusal.document())
+    terminal.write_document(refusal.document())
     return REFUSED

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Callable
 from typing import Any, Final
 
 from replay import files, terminal
@@ -23,7 +22,7 @@ def diff(arguments: Namespace) -> int:
     document = _of_documents(arguments) if documents else _of_logs(arguments)
     if isinstance(document, Refusal):
         return _refused(arguments, document)
-    _print(arguments, document, diff_text)
+    terminal.write_result(document, arguments.format, diff_text)
     status: int = document["exit"]
     return status
 
@@ -81,7 +80,7 @@ def bisect(arguments: Namespace) -> int:
     prefix = prefix_of(log, arguments)
     require_in_view(prefix, question)
     document: Any = bisect_document(prefix, rule_set, question, arguments.value)
-    _print(arguments, document, bisect_text)
+    terminal.write_result(document, arguments.format, bisect_text)
     status: int = document["exit"]
     return status
 
@@ -89,14 +88,5 @@ def bisect(arguments: Namespace) -> int:
 def _refused(arguments: Namespace, refusal: Refusal) -> int:
     from replay.report.text import refusal_text
 
-    _print(arguments, refusal.document(), refusal_text)
+    terminal.write_result(refusal.document(), arguments.format, refusal_text)
     return REFUSED
-
-
-def _print(arguments: Namespace, document: Any, text: Callable[..., str]) -> None:
-    from replay.canonical import encode
-
-    if arguments.format == "json":
-        terminal.write(encode(document) + b"\n")
-    else:
-        terminal.write_text(text(document, colour=terminal.colour(), width=terminal.width()))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from typing import Any, Final
+from typing import Final
 
 from replay import terminal
 from replay.errors import Refusal, UsageError
@@ -15,7 +15,6 @@ UNDETERMINED: Final = 4
 def explain(arguments: Namespace) -> int:
     """`replay explain`."""
     from replay.asking import asked, require_in_view
-    from replay.canonical import encode
     from replay.explain import explain as explained
     from replay.explain import explanation_document
     from replay.report.explanation import explanation_text
@@ -27,22 +26,15 @@ def explain(arguments: Namespace) -> int:
     logs = logs_of(arguments)
     if len(logs) > 1:
         raise UsageError("an explanation is of one log (--segments reads several files as one)")
-    style: Any = {"colour": terminal.colour(), "width": terminal.width()}
     log = admitted(logs[0][1])
     if isinstance(log, Refusal):
-        if arguments.format == "json":
-            terminal.write(encode(log.document()) + b"\n")
-        else:
-            terminal.write_text(refusal_text(log.document(), **style))
+        terminal.write_result(log.document(), arguments.format, refusal_text)
         return REFUSED
     prefix = prefix_of(log, arguments)
     require_in_view(prefix, question)
     explanation = explained(prefix, rule_set, question, why_not=arguments.why_not)
     document = explanation_document(explanation)
-    if arguments.format == "json":
-        terminal.write(encode(document) + b"\n")
-    else:
-        terminal.write_text(explanation_text(document, **style))
+    terminal.write_result(document, arguments.format, explanation_text)
     if not log.input.complete:
         return REFUSED
     return UNDETERMINED if explanation.answer.undetermined_by else 0

@@ -195,3 +195,11 @@ def prefix_of(log: History, arguments: Namespace) -> Prefix:
     return log.until(
         sequence=arguments.at_sequence, time=arguments.at_time, minute=arguments.at_minute
     )
+
+
+def listing_duplicates(projection: Any, log: History | Refusal) -> Any:
+    """The projection for people: the document counts exact duplicates, and text lists them."""
+    if isinstance(log, Refusal) or not log.duplicates:
+        return projection
+    listed = [{"event_id": d.event_id, "line": d.place[1], "of": d.of[1]} for d in log.duplicates]
+    return {**projection, "duplicates": listed}

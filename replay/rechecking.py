@@ -34,7 +34,7 @@ def is_asked(arguments: Namespace) -> bool:
 
 def recheck(arguments: Namespace) -> int:
     """`replay check DOCUMENT.json`."""
-    from replay.canonical import digest, encode
+    from replay.canonical import digest
     from replay.check import most_urgent
     from replay.recheck import STATUS, recheck_document
     from replay.report.recheck import recheck_text
@@ -53,11 +53,8 @@ def recheck(arguments: Namespace) -> int:
         found.append((files.printable_name(path), digest(data), results))
         statuses += [STATUS[result["outcome"]] for result in results]
     document = recheck_document(found, most_urgent(statuses))
-    if arguments.format == "json":
-        terminal.write(encode(document) + b"\n")
-    elif found:
-        style: Any = {"colour": terminal.colour(), "width": terminal.width()}
-        terminal.write_text(recheck_text(document, **style))
+    if found or arguments.format == "json":
+        terminal.write_result(document, arguments.format, recheck_text)
     return most_urgent(statuses)
 
 

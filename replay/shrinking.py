@@ -66,7 +66,8 @@ def shrink(arguments: Namespace) -> int:
     taken: Taken = {}
     log = admitted(logs_of(arguments, taken)[0][1])
     if isinstance(log, Refusal):
-        _print(arguments, log.document())
+        if arguments.format == "json":
+            terminal.write_document(log.document())
         return REFUSED
     try:
         keep, others = _keep(log, rule_sets, beside, arguments)
@@ -140,7 +141,8 @@ def _write_shrunk(
         oracle=None if oracle is None else _identity(_oracle_path(arguments), oracle),
     )
     _say(arguments, document, found.keep.sentence)
-    _print(arguments, document)
+    if arguments.format == "json":
+        terminal.write_document(document)
 
 
 def _rule_sets(arguments: Namespace) -> list[RuleSet]:
@@ -278,7 +280,8 @@ def _shrink_refused(paths: Sequence[str], arguments: Namespace) -> int:
         output=_identity(arguments.output, files.compressed(arguments.output, found.data)),
     )
     _say(arguments, document, f"refused as {found.refusal.code}")
-    _print(arguments, document)
+    if arguments.format == "json":
+        terminal.write_document(document)
     return 0
 
 
@@ -287,7 +290,8 @@ def _shrink_refused(paths: Sequence[str], arguments: Namespace) -> int:
 
 def _nothing(arguments: Namespace, name: str, sha256: str, why: str) -> int:
     terminal.say(f"nothing to keep: {why}")
-    _print(arguments, _document(arguments, name, sha256, nothing=why))
+    if arguments.format == "json":
+        terminal.write_document(_document(arguments, name, sha256, nothing=why))
     return FINDING
 
 
@@ -344,10 +348,3 @@ def _say(arguments: Namespace, document: dict[str, Any], sentence: str) -> None:
     units = f"{kept['unit']}{'' if kept['of'] == 1 else 's'}"
     counts = f"{kept['count']:,} of {kept['of']:,} {units} kept"
     terminal.say(f"{arguments.output}: {counts} ({least}): {sentence}")
-
-
-def _print(arguments: Namespace, document: Any) -> None:
-    from replay.canonical import encode
-
-    if arguments.format == "json":
-        terminal.write(encode(document) + b"\n")

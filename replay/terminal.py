@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import IO, Final
+from collections.abc import Callable
+from typing import IO, Any, Final
 
 from replay.errors import FileError, ReplayError, RulesError
 
@@ -38,6 +39,21 @@ def write_text(text: str) -> None:
     """The same for text, in the terminal's encoding; what it cannot hold is escaped."""
     encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
     write(text.encode(encoding, "backslashreplace"))
+
+
+def write_document(document: Any) -> None:
+    """A document in its one byte form, and a newline."""
+    from replay.canonical import encode
+
+    write(encode(document) + b"\n")
+
+
+def write_result(document: Any, format_: str, text: Callable[..., str]) -> None:
+    """A document as it is, or in the words that `text` makes of it."""
+    if format_ == "json":
+        write_document(document)
+    else:
+        write_text(text(document, colour=colour(), width=width()))
 
 
 def say(message: str, *, by: str = "replay") -> None:
