@@ -87,6 +87,7 @@ def executed(path: Path, folder: Path, *, shared: bool) -> Notebook:
         notebook,
         timeout=None,
         kernel_name="python3",
+        coalesce_streams=True,  # a kernel may send one line in pieces
         resources={"metadata": {"path": str(checkout / "notebooks")}},
     ).execute()
     return notebook
