@@ -21,6 +21,9 @@ from study.estimates import BadInput, Interval, Number, Range, Record, Unknown, 
 
 ENOUGH_FOR_BCA: Final = 30
 DRAWS: Final = 2_000
+ALL_THE_SAME: Final = Unknown("every draw gave the same value")
+ONE_CLUSTER: Final = Unknown("one cluster shows nothing of how clusters differ")
+_BATCH: Final = 2_000_000  # values drawn at once
 
 Kind: TypeAlias = Literal["percentile", "BCa"]
 T = TypeVar("T")
@@ -62,10 +65,65 @@ def cluster_bootstrap(
     if isinstance(estimate, Unknown):
         interval = estimate
     elif len(clusters) == 1:
-        interval = Unknown("one cluster shows nothing of how clusters differ")
+        interval = ONE_CLUSTER
     else:
         interval = _interval(clusters, statistic, method, seed, draws, level)
     return Bootstrapped(estimate, interval, method, len(clusters), draws, seed, level)
+
+
+def bootstrap_mean(
+    values: Sequence[float], *, seed: int, draws: int = DRAWS, level: float = 0.95
+) -> Bootstrapped:
+    """The mean of one value a cluster: `cluster_bootstrap` of it, in whole arrays."""
+    import numpy as np
+
+    def mean(drawn: Any, axis: int = -1) -> Any:
+        return np.mean(drawn, axis=axis)
+
+    normal_quantile(level)
+    if not values:
+        raise BadInput("values", 0, "at least one")
+    method: Kind = "BCa" if len(values) >= ENOUGH_FOR_BCA else "percentile"
+    data = np.asarray(values, dtype=np.float64)
+    interval: Range = ONE_CLUSTER
+    if len(values) > 1:
+        interval = _bounds(data, mean, method, seed, draws, level, vectorized=True)
+    return Bootstrapped(float(data.mean()), interval, method, len(values), draws, seed, level)
+
+
+def bootstrap_mean_difference(
+    one: Sequence[float],
+    other: Sequence[float],
+    *,
+    seed: int,
+    draws: int = DRAWS,
+    level: float = 0.95,
+) -> Bootstrapped:
+    """The mean of `one` less that of `other`, each with its own clusters drawn again."""
+    import numpy as np
+
+    normal_quantile(level)
+    if not one or not other:
+        raise BadInput("values", (len(one), len(other)), "at least one in each group")
+    gap = float(np.mean(one) - np.mean(other))
+    interval: Range = ONE_CLUSTER
+    if len(one) > 1 and len(other) > 1:
+        rng = np.random.Generator(np.random.PCG64(seed))
+        drawn = _means(np.asarray(one), draws, rng) - _means(np.asarray(other), draws, rng)
+        tail = (1 - level) / 2
+        low, high = (float(q) for q in np.quantile(drawn, (tail, 1 - tail)))
+        interval = Interval(low, high) if low < high else ALL_THE_SAME
+    return Bootstrapped(gap, interval, "percentile", len(one) + len(other), draws, seed, level)
+
+
+def _means(values: Any, draws: int, rng: Any) -> Any:
+    """The mean of each drawing with replacement, some of them at a time."""
+    import numpy as np
+
+    size = max(1, _BATCH // len(values))
+    sizes = [min(size, draws - begun) for begun in range(0, draws, size)]
+    parts = [values[rng.integers(len(values), size=(n, len(values)))].mean(axis=1) for n in sizes]
+    return np.concatenate(parts)
 
 
 def _interval(
@@ -77,19 +135,36 @@ def _interval(
     level: float,
 ) -> Range:
     import numpy as np
-    from scipy.stats import bootstrap
 
     def of_drawn(drawn: Any) -> float:
         value = statistic([*chain.from_iterable(clusters[index] for index in drawn)])
         return nan if isinstance(value, Unknown) else value
 
+    indices = np.arange(len(clusters))
+    return _bounds(indices, of_drawn, method, seed, draws, level, vectorized=False)
+
+
+def _bounds(
+    data: Any,
+    statistic: Callable[..., Any],
+    method: Kind,
+    seed: int,
+    draws: int,
+    level: float,
+    *,
+    vectorized: bool,
+) -> Range:
+    import numpy as np
+    from scipy.stats import bootstrap
+
     with np.errstate(all="ignore"):
         result = _quietly(
             lambda: bootstrap(
-                (np.arange(len(clusters)),),
-                of_drawn,
+                (data,),
+                statistic,
                 n_resamples=draws,
-                vectorized=False,
+                batch=max(1, _BATCH // len(data)) if vectorized else None,
+                vectorized=vectorized,
                 confidence_level=level,
                 method=method,
                 rng=np.random.Generator(np.random.PCG64(seed)),
@@ -99,7 +174,7 @@ def _interval(
     if missing := int(np.isnan(values).sum()):
         return Unknown(f"the statistic has no value in {missing} of {draws} draws")
     if values.min() == values.max():
-        return Unknown("every draw gave the same value")
+        return ALL_THE_SAME
     low, high = (float(bound) for bound in result.confidence_interval)
     if not (isfinite(low) and isfinite(high)):
         return Unknown("leaving one cluster out leaves no value, or always the same")
