@@ -22,7 +22,7 @@ from replay import version as _version
 __version__ = _version.VERSION
 
 if TYPE_CHECKING:
-    from replay.api import as_document, load, project, timeline_of
+    from replay.api import as_document, load, log_paths, project, timeline_of
     from replay.checked import CheckResult, check_log
     from replay.errors import (
         FileError,
@@ -47,6 +47,7 @@ if TYPE_CHECKING:
         logs_compared,
         rules_compared,
     )
+    from replay.latency import Closed, Latencies, Latency, Reviewed, Waiting, latencies
     from replay.projection import (
         Anomaly,
         Cancelled,
@@ -84,6 +85,7 @@ _HOME = {
     "CheckResult": "checked",
     "Claim": "projection",
     "Clocks": "projection",
+    "Closed": "latency",
     "Correction": "projection",
     "Cutoff": "history",
     "Derived": "projection",
@@ -92,6 +94,8 @@ _HOME = {
     "FileError": "errors",
     "History": "history",
     "Item": "projection",
+    "Latencies": "latency",
+    "Latency": "latency",
     "Mark": "projection",
     "Prefix": "history",
     "Progress": "projection",
@@ -102,6 +106,7 @@ _HOME = {
     "ReplayError": "errors",
     "Review": "event",
     "ReviewRequest": "event",
+    "Reviewed": "latency",
     "Rule": "projection",
     "RuleSet": "projection",
     "RulesError": "errors",
@@ -111,11 +116,14 @@ _HOME = {
     "Uncovered": "projection",
     "UnknownRulesError": "errors",
     "UsageError": "errors",
+    "Waiting": "latency",
     "answers_over_time": "inquiry",
     "as_document": "api",
     "check_log": "checked",
     "explanation_of": "inquiry",
+    "latencies": "latency",
     "load": "api",
+    "log_paths": "api",
     "logs_compared": "inquiry",
     "project": "api",
     "render": "timestamps",
@@ -134,6 +142,7 @@ __all__ = [
     "CheckResult",
     "Claim",
     "Clocks",
+    "Closed",
     "Correction",
     "Cutoff",
     "Derived",
@@ -142,6 +151,8 @@ __all__ = [
     "FileError",
     "History",
     "Item",
+    "Latencies",
+    "Latency",
     "Mark",
     "Prefix",
     "Progress",
@@ -152,6 +163,7 @@ __all__ = [
     "ReplayError",
     "Review",
     "ReviewRequest",
+    "Reviewed",
     "Rule",
     "RuleSet",
     "RulesError",
@@ -161,12 +173,15 @@ __all__ = [
     "Uncovered",
     "UnknownRulesError",
     "UsageError",
+    "Waiting",
     "__version__",
     "answers_over_time",
     "as_document",
     "check_log",
     "explanation_of",
+    "latencies",
     "load",
+    "log_paths",
     "logs_compared",
     "project",
     "render",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from replay import rules as register
@@ -24,6 +25,16 @@ def load(path: str | os.PathLike[str]) -> History:
     from replay.files import load as load_file
 
     return load_file(os.fspath(path))
+
+
+def log_paths(paths: Iterable[str | os.PathLike[str]]) -> list[str]:
+    """The logs that paths name: a folder stands for the logs in it, sorted, not recursive.
+
+    Raises `FileError` for a folder without a log or that cannot be read.
+    """
+    from replay.files import expand
+
+    return expand([os.fspath(path) for path in paths])
 
 
 def project(prefix: Prefix, *, rules: str) -> Projection:

@@ -202,7 +202,7 @@ MAY_IMPORT: Final[Mapping[str, set[str]]] = {
     "replay": {
         *DERIVED,
         *("replay.api", "replay.checked", "replay.inquiry", "replay.version", "replay.rules"),
-        *("replay.timeline", "replay.table_csv"),
+        *("replay.timeline", "replay.table_csv", "replay.latency"),
     },
     "replay.api": {*ANSWERED, "replay.files", "replay.tables", "replay.timeline"},
     "replay.terminal": {"replay.errors", "replay.canonical", "replay.report.*"},
@@ -226,9 +226,14 @@ MAY_IMPORT: Final[Mapping[str, set[str]]] = {
     "replay.cli": {"replay.commands", "replay.terminal", "replay.errors", "replay.version"},
     "replay.__main__": {"replay.cli"},
     # the study takes what `replay` makes public
-    "study.*": {"study.*"},
+    "study.*": {"study.*", "study.output"},
     "study.cases": {"study.*", "replay.testing.*"},
-    "study.operational": {"study.*", "replay"},
+    "study.operational.*": {"study.*", "study.operational.*", "replay"},
+    "study": {"study.*", "study.operational.*"},
+    "study.output": {"study.*", "study.operational.*"},
+    "study.cli": {"study.*", "study.output", "study.operational.*", "study.schemas.*"},
+    "study.__main__": {"study.cli"},
+    "study.schemas.*": set(),
 }
 
 SHOWING: Final[Mapping[str, set[str]]] = {

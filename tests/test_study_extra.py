@@ -1,7 +1,8 @@
-"""The study's methods, tested with what the `study` extra installs.
+"""Installs beside the one that the other tests run in.
 
-Lifelines asks for pandas below 3, so that extra has an environment of its own here: in this
-one, where pandas is a later one, those tests skip and say so.
+Lifelines asks for pandas below 3, so with the `study` extra, which `test` has, everything runs
+with an older pandas.  A plain install takes the newest: its tables are tested in an environment
+of their own, and there the study says which extra it needs.
 """
 
 from __future__ import annotations
@@ -13,18 +14,20 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
+TABLES = ("test_tables.py", "test_table_csv.py", "test_notebook_display.py")
+WITH_LIFELINES = "lifelines"
 
 
 @pytest.mark.long
-def test_the_methods_of_the_study_pass_with_the_study_extra(tmp_path: Path) -> None:
-    environment = tmp_path / "study"
-    subprocess.run([sys.executable, "-m", "venv", str(environment)], check=True)
-    python = str(environment / "bin" / "python")
-    wanted = [f"{ROOT}[study]", "pytest>=8", "hypothesis>=6.100"]
-    subprocess.run([python, "-m", "pip", "install", "-q", *wanted], check=True)
-    tests = sorted(str(path) for path in ROOT.glob("tests/test_study_*.py"))
+def test_tables_pass_with_the_newest_pandas_and_no_study_extra(tmp_path: Path) -> None:
+    python = str(tmp_path / "plain" / "bin" / "python")
+    subprocess.run([sys.executable, "-m", "venv", str(tmp_path / "plain")], check=True)
+    wanted = ("pytest>=8", "hypothesis>=6.100", "duckdb>=1.2", "polars>=1.9", "jsonschema>=4.20")
+    install = [python, "-m", "pip", "install", "-q", str(ROOT), "pandas>=3", "lxml>=5", *wanted]
+    subprocess.run(install, check=True)
+    tests = [str(ROOT / "tests" / name) for name in TABLES]
     ran = subprocess.run(
-        [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", *tests],
+        [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", *tests, "-k", "not lifelines"],
         cwd=ROOT,
         capture_output=True,
         text=True,
@@ -32,3 +35,12 @@ def test_the_methods_of_the_study_pass_with_the_study_extra(tmp_path: Path) -> N
     )
     assert ran.returncode == 0, ran.stdout[-3000:]
     assert "skipped" not in ran.stdout, ran.stdout[-3000:]
+    asked = subprocess.run(
+        [python, "-m", "study", "operations", "fixtures/cases/paper-nine-events.jsonl"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert asked.returncode == 2
+    assert "pip install 'coordination-replay[study]'" in asked.stderr

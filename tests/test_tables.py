@@ -809,25 +809,12 @@ TWO_WAITS: Final = (
 )
 
 
-@pytest.mark.long
 def test_pandas_2_and_lifelines_take_the_tables(tmp_path: Path) -> None:
-    environment = tmp_path / "pandas2"
-    subprocess.run([sys.executable, "-m", "venv", str(environment)], check=True)
-    python = environment / "bin" / "python"
-    wanted = ["pandas<3", "pyarrow", "lifelines", "msgspec", "rfc8785"]
-    done = subprocess.run(
-        [str(python), "-m", "pip", "install", "-q", *wanted],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if done.returncode:
-        pytest.skip(f"pandas 2 and lifelines cannot be installed here: {done.stderr[-200:]}")
     log = tmp_path / "four.jsonl"
     log.write_bytes(lines(events(f"{FOUR_EPISODES} {TWO_WAITS}")))
     assert process("project", log, "-o", tmp_path / "out").status == 0
     ran = subprocess.run(
-        [str(python), "-c", WITH_PANDAS_2, str(tmp_path / "out"), str(log)],
+        [sys.executable, "-c", WITH_PANDAS_2, str(tmp_path / "out"), str(log)],
         input=json.dumps(NAMES),
         capture_output=True,
         text=True,

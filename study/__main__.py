@@ -1,0 +1,7 @@
+"""`python -m study`."""
+
+from __future__ import annotations
+
+from study.cli import entry
+
+entry()

@@ -1,0 +1,302 @@
+"""From logs and the files beside them to every endpoint's rows, and what was read."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final, TypeAlias
+
+from msgspec import structs
+
+import replay
+from study.beside import Access, Assignment, BadFile, read_access, read_assignment, read_losses
+from study.comparing import compare
+from study.definitions import DEFINITIONS
+from study.estimates import Unknown
+from study.files import read_file
+from study.operational import costs, judged, waits
+from study.operational.groups import grouping, unrecorded
+from study.operational.log import ReplayedLog
+from study.operational.question import (
+    LogsRefused,
+    Question,
+    check,
+    cutoff_words,
+    nanoseconds,
+    prefix_of,
+    window_words,
+)
+from study.reckoning import Options, endpoint
+from study.register import Register, due, flow, read_register
+from study.result import (
+    NO_REGISTER,
+    FileRead,
+    LogRead,
+    Loss,
+    Operations,
+    Refused,
+    RegisterFlow,
+)
+from study.rows import Basis, Row
+
+LOSSES_SUFFIX: Final = ".losses.json"
+STDIN: Final = "-"
+
+
+def operations(
+    logs: Iterable[str | os.PathLike[str]],
+    *,
+    options: Options | None = None,
+    **question: Any,
+) -> Operations:
+    """Every endpoint of some logs; the keywords are the fields of `Question`, `rules` among them.
+
+    Raises `LogsRefused`, which names all of them, for logs that the contract refuses (unless
+    `without_refused`), `replay.FileError` and `study.files.NotWritten` for a file that cannot
+    be read, `study.beside.BadFile` for one that is not what it should be, and
+    `replay.UsageError` for what cannot be asked.
+    """
+    return _Asked([os.fspath(log) for log in logs], Question(**question)).answer(
+        options or Options()
+    )
+
+
+_Read: TypeAlias = tuple[str, replay.History, tuple[Loss, ...]]
+"""A log that is not refused: its name, its history and what its import lost."""
+
+
+class _Asked:
+    """One question about some logs, while its answer is being put together."""
+
+    def __init__(self, logs: Sequence[str], question: Question) -> None:
+        self.question = question
+        self.paths = replay.log_paths(logs)
+        self.files: dict[str, FileRead] = {}
+        self.refused: list[Refused] = []
+        self.notes: list[str] = []
+        check(question)
+        if not self.paths:
+            raise replay.UsageError("expected at least one log")
+        self.register: Register | None = self._beside("register", read_register)
+        self.access: Access | None = self._beside("access", read_access)
+        self.assignment: Assignment | None = self._beside("assignment", read_assignment)
+
+    def _beside(self, kind: str, read: Any) -> Any:
+        path = getattr(self.question, kind)
+        if path is None:
+            return None
+        found = read(os.path.basename(path), read_file(path))
+        self.files[kind] = found.read
+        return found
+
+    def answer(self, options: Options) -> Operations:
+        """The rows of every log, the endpoints of them, and what was read."""
+        histories = [*self._logs()]
+        if self.refused and not self.question.without_refused:
+            raise LogsRefused(self.refused)
+        lanes_of = self._registered_lanes()
+        replayed = [
+            self._replayed(name, history, losses, lanes_of) for name, history, losses in histories
+        ]
+        register = self._flow(replayed)
+        if isinstance(register, RegisterFlow):
+            options = structs.replace(options, omitted=len(register.omitted))
+        rows = self._rows(replayed, register)
+        self._note_clones(replayed)
+        empty = replay.as_document(_nothing(self.question.rules, histories))
+        rules: Any = empty["rules"]
+        by_name = {name: history for name, history, _ in histories}
+        groups = grouping(self.question, self.assignment, by_name)
+        if self.assignment is not None and (note := unrecorded(self.assignment, by_name)):
+            self.notes.append(note)
+        return Operations(
+            rules=rules["id"],
+            digest=rules["digest"],
+            version=replay.__version__,
+            cutoff=cutoff_words(self.question),
+            window=window_words(self.question),
+            logs=tuple(_log_read(log) for log in replayed),
+            refused=tuple(self.refused),
+            register=register,
+            files=self.files,
+            endpoints=tuple(endpoint(id, rows[id], options) for id in DEFINITIONS),
+            comparison=None if groups is None else compare(rows, groups, options),
+            notes=tuple(self.notes),
+        )
+
+    # Logs
+
+    def _logs(self) -> Iterator[_Read]:
+        """Each log that is not refused: its name, its history and what its import lost."""
+        seen: dict[str, str] = {}
+        for path, name in zip(self.paths, _names(self.paths), strict=True):
+            try:
+                history = replay.load(path)
+            except replay.Refusal as refusal:
+                self.refused.append(Refused(name=name, why=str(refusal)))
+                continue
+            if (digest := history.input.sha256) in seen:
+                raise replay.UsageError(
+                    f"{seen[digest]} and {name} are the same bytes, which would be counted twice"
+                )
+            seen[digest] = name
+            yield name, history, self._losses(path, history)
+
+    def _losses(self, path: str, history: replay.History) -> tuple[Loss, ...]:
+        beside = f"{path}{LOSSES_SUFFIX}"
+        if path == STDIN or not os.path.lexists(beside):
+            return ()
+        losses: tuple[Loss, ...] = read_losses(os.path.basename(beside), read_file(beside))
+        return losses
+
+    def _replayed(
+        self,
+        name: str,
+        history: replay.History,
+        losses: tuple[Loss, ...],
+        lanes: dict[str, str],
+    ) -> ReplayedLog:
+        start = self.question.window[0] if self.question.window else None
+        prefix = prefix_of(history, self.question)
+        since = None if start is None else nanoseconds(history, start)
+        until = prefix.observed
+        if start is not None and since is not None and until is not None and since >= until:
+            raise replay.UsageError(
+                f"{name}: the window begins at {start}, where observation has ended"
+            )
+        return ReplayedLog(
+            name, prefix, self.question.rules, since=since, losses=losses, lanes=lanes
+        )
+
+    # Rows
+
+    def _rows(
+        self, logs: Sequence[ReplayedLog], register: RegisterFlow | Unknown
+    ) -> dict[str, list[Row]]:
+        rows: dict[str, list[Row]] = {id: [] for id in DEFINITIONS}
+        money = costs.currencies(logs)
+        assigned = self._assigned(logs)
+        access = None if self.access is None else self.access.statuses
+        for log in logs:
+            found: Mapping[str, Iterable[Row]] = {
+                "review_latency": waits.review_latency(log),
+                "blocker_recovery": waits.blocker_recovery(log),
+                "progress_gap": waits.progress_gap(log),
+                "receipt_completeness": log.judged(judged.receipt_completeness(log, access)),
+                **{id: log.judged(make(log)) for id, make in judged.ROWS.items()},
+                "cost": costs.costs(log, money, assigned),
+            }
+            for id, of_one in found.items():
+                rows[id] += log.available(id, of_one)
+        if isinstance(register, RegisterFlow):
+            for work_id in register.omitted:
+                lane = self._registered_lanes().get(work_id)
+                rows["cost"] += costs.omitted(work_id, self.files["register"].name, lane, money)
+        self._note_costs(logs)
+        return rows
+
+    def _note_costs(self, logs: Sequence[ReplayedLog]) -> None:
+        nobodys = sum(
+            event.type == "cost.recorded" and event.work_id is None
+            for log in logs
+            for event in log.prefix.events
+        )
+        if nobodys:
+            self.notes.append(f"{nobodys} cost records name no work item and are in no mean.")
+
+    def _note_clones(self, logs: Sequence[ReplayedLog]) -> None:
+        """Events that two logs share: clones of one log count twice."""
+        found: dict[tuple[str, int, str | None, str], str] = {}
+        shared: Counter[tuple[str, str]] = Counter()
+        for log in logs:
+            if log.basis != "utc":
+                continue  # relative minutes of two logs agree by chance
+            for event in log.prefix.events:
+                key = (event.event_id, event.recorded_at, event.work_id, event.type)
+                first = found.setdefault(key, log.name)
+                if first != log.name:
+                    shared[(first, log.name)] += 1
+        for (one, other), count in sorted(shared.items()):
+            self.notes.append(
+                f"{one} and {other} share {count} events: clones of one log are counted twice "
+                "(replay merge makes one of them)."
+            )
+
+    # The register
+
+    def _registered_lanes(self) -> dict[str, str]:
+        entries = () if self.register is None else self.register.entries
+        return {one.id: one.lane for one in entries if one.kind == "work" and one.lane is not None}
+
+    def _flow(self, logs: Sequence[ReplayedLog]) -> RegisterFlow | Unknown:
+        if self.register is None:
+            return NO_REGISTER
+        return flow(
+            self.register,
+            {work_id for log in logs for work_id in log.by_item},
+            {event_id for log in logs for event_id in log.events},
+            *self._watched(self.register, logs),
+        )
+
+    def _watched(
+        self, register: Register, logs: Sequence[ReplayedLog]
+    ) -> tuple[int | None, Basis | None, int | None]:
+        """Until when all logs together are observed, on which basis, and since when."""
+        shown = [log for log in logs if log.prefix.observed is not None]
+        bases = sorted({log.basis for log in shown})
+        if len(bases) > 1:
+            found = "logs of UTC times and of relative minutes"
+            expected = "logs of one time basis beside a register"
+            raise BadFile(register.read.name, None, None, found, expected)
+        until = max((log.observed for log in shown), default=None)
+        since = min((log.since for log in shown if log.since is not None), default=None)
+        return until, bases[0] if bases else None, since
+
+    def _assigned(self, logs: Sequence[ReplayedLog]) -> frozenset[str] | None:
+        if self.register is None:
+            return None
+        owed = due(self.register, *self._watched(self.register, logs))
+        return frozenset(entry.id for entry in owed.due)
+
+
+def _nothing(rules: str, logs: Sequence[_Read]) -> replay.Projection:
+    """The projection of nothing, whose document has the rule set's id and digest."""
+    if not logs:
+        raise replay.UsageError("no log is left: every one was refused")
+    return replay.project(logs[0][1].until(sequence=0), rules=rules)
+
+
+def _names(paths: Sequence[str]) -> list[str]:
+    """Each log by its file name; of two alike, by their paths."""
+    plain = [_printable(os.path.basename(path)) for path in paths]
+    return [
+        _printable(path) if plain.count(name) > 1 else name
+        for path, name in zip(paths, plain, strict=True)
+    ]
+
+
+def _printable(name: str) -> str:
+    return os.fsencode(name).decode("utf-8", "backslashreplace")
+
+
+def _log_read(log: ReplayedLog) -> LogRead:
+    read, facts = log.prefix.facts.input, log.prefix.facts
+    observed = log.prefix.observed
+    return LogRead(
+        name=log.name,
+        sha256=read.sha256,
+        admitted=read.admitted,
+        visible=len(log.prefix.events),
+        gaps=len(read.gaps),
+        items=len(log.projection.items),
+        undetermined=sum(bool(item.undetermined_by) for item in log.projection.items),
+        observed=None if observed is None else _time_words(observed, log.basis),
+        flags=facts.flags,
+        losses=log.losses,
+    )
+
+
+def _time_words(at: int, basis: Any) -> str:
+    found = replay.render(at, basis)
+    return f"minute {found}" if basis == "elapsed" else str(found)

@@ -1,0 +1,61 @@
+"""How rows are put into groups that are compared: by lane, log, time, or as assigned."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+
+import replay
+from study.beside import Assignment
+from study.comparing import Grouping
+from study.operational.question import Question, nanoseconds
+from study.rows import Row
+
+
+def grouping(
+    asked: Question, assignment: Assignment | None, histories: Mapping[str, replay.History]
+) -> Grouping | None:
+    """The groups that were asked for, null where none were."""
+    if assignment is not None:
+        return Grouping(
+            by="assigned arm",
+            missing="not assigned",
+            assigned=True,
+            of=lambda row: assignment.arm_of(row.log, row.work_id),
+        )
+    match asked.by:
+        case "lane":
+            return Grouping(by="lane", missing="no lane", assigned=False, of=lambda row: row.lane)
+        case "log":
+            return Grouping(by="log", missing="no log", assigned=False, of=lambda row: row.log)
+    return None if asked.before_after is None else _by_time(asked.before_after, histories)
+
+
+def _by_time(word: str, histories: Mapping[str, replay.History]) -> Grouping:
+    """Before or from a time, by when a row's subject began."""
+    turns = {name: nanoseconds(history, word) for name, history in histories.items()}
+
+    def side(row: Row) -> str | None:
+        if row.at is None or row.log not in turns:
+            return None
+        return f"from {word}" if row.at >= turns[row.log] else f"before {word}"
+
+    by = f"when it began (before or from {word})"
+    return Grouping(by=by, missing="no time", assigned=False, of=side)
+
+
+def unrecorded(assignment: Assignment, histories: Mapping[str, replay.History]) -> str | None:
+    """A note on assigned work that no log has, which no estimate of a group can count."""
+    recorded = {
+        (name, event.work_id) for name, history in histories.items() for event in history.events
+    }
+    anywhere = {work_id for _, work_id in recorded}
+    lost = Counter(
+        arm
+        for (log, work_id), arm in assignment.by_item.items()
+        if (work_id not in anywhere if log is None else (log, work_id) not in recorded)
+    )
+    if not lost:
+        return None
+    told = ", ".join(f"{count} in arm {arm}" for arm, count in sorted(lost.items()))
+    return f"Assigned work items that left no event, in no estimate: {told}."

@@ -1,0 +1,41 @@
+"""What each endpoint needs to have been recorded, in the words of importers' losses files.
+
+A source that could not say something leaves an answer that is an artefact of the import: of
+a record with no check results every claim is without evidence.  So where a losses file names
+what an endpoint needs, all that the log would add to it is `unavailable`, never estimated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from study.result import Loss
+
+_TIMES: Final = ("recorded times", "recorded_at_utc", "admission order", "recorded_sequence")
+_EVIDENCE: Final = ("revision", "receipts", "deciding results", "artifact_revision")
+
+NEEDS: Final[Mapping[str, tuple[str, ...]]] = {
+    "review_latency": (*_EVIDENCE, *_TIMES),
+    "blocker_recovery": ("blocker ends", "recovery", *_TIMES),
+    "progress_gap": ("last_progress", *_TIMES),
+    "false_success": (*_EVIDENCE, "admission order"),
+    "stale_approval": (*_EVIDENCE, "admission order"),
+    "status_disagreement": (*_EVIDENCE, "admission order"),
+    "receipt_completeness": ("receipts",),
+    "receipt_completeness/principal": ("authorship", "principal"),
+    "receipt_completeness/artifact_revision": ("revision", "artifact_revision"),
+    "receipt_completeness/source": ("source",),
+    "receipt_completeness/evidence_refs": ("evidence_refs",),
+    "cost": ("cost.recorded",),
+}
+"""Names of answers, then of fields, as `unavailable` and `losses` of a losses file have them."""
+
+
+def lacking(losses: Iterable[Loss], endpoint: str) -> str | None:
+    """Why an endpoint is unavailable, in the losses file's words; null where it is not."""
+    by_name = {loss.name: loss for loss in reversed([*losses])}
+    for need in NEEDS[endpoint]:
+        if (loss := by_name.get(need)) is not None:
+            return f"{loss.name}: {loss.why}" if loss.why else loss.name
+    return None

@@ -1,0 +1,367 @@
+"""Times to event: curves, shares by a time, medians and restricted means, from spell rows.
+
+`Kaplan-Meier` of all endings together says how many still wait; `Aalen-Johansen` says how
+they ended.  No ending is ever censored by another, so no number here is 1 - KM of a cause.
+
+The horizon, where none is asked for, is the last time at which at least ten are at risk
+(with fewer than ten in all, the last time observed): beyond it a curve rests on a handful.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import Final
+
+from msgspec import structs
+
+from study.definitions import WAITS
+from study.estimates import Interval, Number, Range, Record, Unknown
+from study.incidence import AalenJohansen, Incidence, aalen_johansen
+from study.redraw import Redrawn, redrawn
+from study.result import Curve, CurvePoint, Denominator, Estimate
+from study.rows import SpellRow
+from study.spells import ENOUGH_AT_RISK, Spell, after, at_risk, first_start
+from study.survival import KaplanMeier, kaplan_meier, restricted_mean
+
+NS_PER_SECOND: Final = 1_000_000_000
+BANDS_AT: Final = 400
+"""At how many times a band over redrawn work items is taken, at most."""
+NONE_SEEN: Final = Unknown("no such ending was seen")
+NO_SPELLS: Final = Unknown("there was nothing to watch")
+
+
+class Watched(Record, frozen=True, kw_only=True):
+    """The spells of an endpoint in seconds, the work item of each, and from and until when."""
+
+    endpoint: str
+    spells: tuple[Spell, ...]
+    clusters: tuple[Hashable, ...]
+    start: float
+    horizons: tuple[float, ...]
+
+    @property
+    def tau(self) -> float:
+        return max(self.horizons)
+
+    @property
+    def causes(self) -> tuple[str, ...]:
+        return tuple(WAITS[self.endpoint].causes)
+
+    @property
+    def clustered(self) -> bool:
+        return max(Counter(self.clusters).values()) > 1
+
+
+class Fitted(Record, frozen=True, kw_only=True):
+    """What was estimated of one group of spells."""
+
+    watched: Watched
+    waiting: KaplanMeier
+    endings: AalenJohansen
+    seed: int
+    draws: int
+    redrawn: Redrawn | None = None
+
+
+def spells_of(rows: Sequence[SpellRow]) -> tuple[tuple[Spell, ...], tuple[Hashable, ...]]:
+    """The spells (seconds) of rows that are watched, and each one's work item."""
+    kept = [row for row in rows if row.role in ("observed", "censored", "competing")]
+    spells = tuple(
+        Spell((row.duration or 0) / NS_PER_SECOND, row.cause, row.entry / NS_PER_SECOND)
+        for row in kept
+    )
+    return spells, tuple(row.cluster for row in kept)
+
+
+def default_horizon(spells: Sequence[Spell], start: float, minimum: int) -> float | None:
+    """The last exit with at least `minimum` at risk, else the last; null if none is after start."""
+    exits = sorted({spell.exit for spell in after(spells, start) if spell.exit > start})
+    if not exits:
+        return None
+    counts = at_risk(spells, exits, start)
+    enough = [time for time, count in zip(exits, counts, strict=True) if count >= minimum]
+    return enough[-1] if enough else exits[-1]
+
+
+def watched(
+    endpoint: str,
+    rows: Sequence[SpellRow],
+    horizons: Sequence[float],
+    minimum: int = ENOUGH_AT_RISK,
+) -> Watched | Unknown:
+    """The spells of rows, from when on and up to when they can be read."""
+    spells, clusters = spells_of(rows)
+    if not spells:
+        return NO_SPELLS
+    start = first_start(spells, minimum)
+    if isinstance(start, Unknown):
+        return start
+    default = default_horizon(spells, start, minimum)
+    wanted = tuple(sorted({time for time in horizons if time > start}))
+    if not wanted and default is None:
+        return Unknown("every one of them ended at the moment at which it began")
+    return Watched(
+        endpoint=endpoint,
+        spells=spells,
+        clusters=clusters,
+        start=start,
+        horizons=wanted or (default or 0.0,),
+    )
+
+
+def fitted(found: Watched, *, seed: int, draws: int, minimum: int, level: float) -> Fitted:
+    """Both curves, and where work items have several spells the redrawn ones."""
+    waiting = kaplan_meier(found.spells, minimum_at_risk=minimum, level=level)
+    endings = aalen_johansen(found.spells, found.causes, minimum_at_risk=minimum, level=level)
+    assert isinstance(waiting, KaplanMeier)  # `watched` has found a start
+    assert isinstance(endings, AalenJohansen)
+    fit = Fitted(watched=found, waiting=waiting, endings=endings, seed=seed, draws=draws)
+    return again(fit) if found.clustered else fit
+
+
+def again(fit: Fitted) -> Fitted:
+    """The same fit with its work items drawn again."""
+    found = fit.watched
+    drawn = redrawn(
+        found.spells,
+        found.clusters,
+        found.causes,
+        start=found.start,
+        tau=found.tau,
+        times=sorted({*_band_times(fit.waiting, found.tau), *found.horizons}),
+        seed=fit.seed,
+        draws=fit.draws,
+        level=fit.waiting.level,
+    )
+    return structs.replace(fit, redrawn=drawn)
+
+
+def _band_times(waiting: KaplanMeier, tau: float) -> list[float]:
+    times = [point.time for point in waiting.points if point.time <= tau]
+    step = -(-len(times) // BANDS_AT) or 1
+    return times[::step]
+
+
+# Estimates
+
+
+def estimates(
+    fit: Fitted | Unknown,
+    endpoint: str,
+    denominator: Denominator,
+    *,
+    group: str | None = None,
+    level: float = 0.95,
+) -> tuple[Estimate, ...]:
+    """Every number of a time to event, of one group; all are unknown where nothing is fitted."""
+    words = WAITS[endpoint]
+
+    def of(
+        name: str, unit: str, value: Number, interval: Range, method: str, at: float | None
+    ) -> Estimate:
+        return Estimate(
+            endpoint=endpoint,
+            name=name,
+            unit=unit,
+            value=value,
+            interval=value if isinstance(value, Unknown) else interval,
+            method=method,
+            denominator=denominator,
+            at=at,
+            group=group,
+            level=level,
+        )
+
+    if isinstance(fit, Unknown):
+        share = next(iter(words.causes.values()))
+        names = ((words.median_event, "seconds"), (share, "share"), (words.mean, "seconds"))
+        return tuple(of(name, unit, fit, fit, "not estimated", None) for name, unit in names)
+    found = [
+        of(words.median_event, "seconds", *_median_of_event(fit), None),
+        of(words.median, "seconds", *_median_waiting(fit), None),
+    ]
+    for time in fit.watched.horizons:
+        for cause, label in words.causes.items():
+            found.append(of(label, "share", *incidence_at(fit, cause, time), time))
+        found.append(of(words.still, "share", *_waiting_at(fit, time), time))
+    found.append(of(words.mean, "seconds", *mean_up_to(fit), fit.watched.tau))
+    return tuple(found)
+
+
+_Found = tuple[Number, Range, str]
+_AGAIN: Final = "percentiles over redrawn work items"
+
+
+def _median_of_event(fit: Fitted) -> _Found:
+    cause = fit.watched.causes[0]
+    incidence = fit.endings.of(cause)
+    value = _reaching_half(incidence, lambda point: point.incidence)
+    if fit.redrawn is not None:
+        return value, fit.redrawn.median_of(cause), f"Aalen-Johansen, {_AGAIN}"
+    low = _reaching_half(incidence, lambda point: _end(point.interval, low=False))
+    high = _reaching_half(incidence, lambda point: _end(point.interval, low=True))
+    return value, _interval(low, high), "Aalen-Johansen, inverted log-log band"
+
+
+def _reaching_half(incidence: Incidence, height: Callable[..., float]) -> Number:
+    """The first time at which a curve, or an edge of its band, reaches one half."""
+    found = (point.time for point in incidence.points if height(point) >= 0.5 - 1e-12)
+    return next(found, Unknown("not reached: fewer than half have ended so when last watched"))
+
+
+def _end(interval: Range, *, low: bool) -> float:
+    if isinstance(interval, Unknown):
+        return 0.0  # an unknown band is never known to be above one half
+    return interval.low if low else interval.high
+
+
+def _median_waiting(fit: Fitted) -> _Found:
+    curve = fit.waiting
+    if fit.redrawn is not None:
+        return curve.median, fit.redrawn.median_waiting, f"Kaplan-Meier, {_AGAIN}"
+    band = _interval(curve.median_low, curve.median_high)
+    return curve.median, band, "Kaplan-Meier, inverted log-log band"
+
+
+def _interval(low: Number, high: Number) -> Range:
+    if isinstance(low, Unknown):
+        return low
+    return high if isinstance(high, Unknown) else Interval(low, high)
+
+
+def incidence_at(fit: Fitted, cause: str, time: float) -> _Found:
+    """The share that has ended by `cause` at a horizon."""
+    value = fit.endings.at(cause, time)
+    points = [point for point in fit.endings.of(cause).points if point.time <= time]
+    method = "Aalen-Johansen, log-log"
+    interval: Range = points[-1].interval if points else NONE_SEEN
+    if points and fit.redrawn is not None:
+        interval, method = fit.redrawn.incidence(cause, time), f"Aalen-Johansen, {_AGAIN}"
+    return value, interval, method
+
+
+def _waiting_at(fit: Fitted, time: float) -> _Found:
+    value = fit.waiting.at(time)
+    points = [point for point in fit.waiting.points if point.time <= time]
+    method = "Kaplan-Meier, log-log"
+    interval: Range = points[-1].interval if points else Unknown("nothing has ended by then")
+    if points and fit.redrawn is not None:
+        interval, method = fit.redrawn.waiting(time), f"Kaplan-Meier, {_AGAIN}"
+    return value, interval, method
+
+
+def mean_up_to(fit: Fitted) -> _Found:
+    """The mean time waited up to the last horizon: the area under the waiting curve."""
+    area = restricted_mean(fit.waiting, fit.watched.tau)
+    if isinstance(area, Unknown):
+        return area, area, "area under Kaplan-Meier"
+    if fit.redrawn is not None:
+        return area.mean, fit.redrawn.restricted_mean, f"area under Kaplan-Meier, {_AGAIN}"
+    if area.standard_error == 0:
+        none = Unknown("all of them waited equally long up to the horizon")
+        return area.mean, none, "area under Kaplan-Meier"
+    return area.mean, area.interval, "area under Kaplan-Meier, Greenwood"
+
+
+# Curves
+
+
+def curves(fit: Fitted | Unknown, *, group: str | None = None) -> tuple[Curve, ...]:
+    """The waiting curve, and the incidence of each cause that was seen."""
+    if isinstance(fit, Unknown):
+        return ()
+    words = WAITS[fit.watched.endpoint]
+    shown = [_curve(fit, "waiting", words.still, _waiting_points(fit), group)]
+    for cause, label in words.causes.items():
+        if points := _incidence_points(fit, cause):
+            shown.append(_curve(fit, cause, label, points, group))
+    return tuple(shown)
+
+
+def _curve(
+    fit: Fitted, shows: str, label: str, points: tuple[CurvePoint, ...], group: str | None
+) -> Curve:
+    found = fit.watched
+    ticks = round_times(found.start, fit.waiting.last)
+    kept = after(found.spells, found.start)
+    return Curve(
+        endpoint=found.endpoint,
+        shows=shows,
+        label=label,
+        start=found.start,
+        last=fit.waiting.last,
+        points=points,
+        at_risk=tuple(zip(ticks, _just_after(found, ticks), strict=True)),
+        censored=tuple(sorted(spell.exit for spell in kept if spell.cause is None)),
+        level=fit.waiting.level,
+        group=group,
+    )
+
+
+def _just_after(found: Watched, ticks: Sequence[float]) -> list[int]:
+    """How many are at risk at each time; at the start, those who go on after it."""
+    counts = [*at_risk(found.spells, ticks, found.start)]
+    if ticks and ticks[0] == found.start and found.start > 0:
+        goes_on = sum(spell.entry <= found.start < spell.exit for spell in found.spells)
+        counts[0] = goes_on
+    return counts
+
+
+_STEPS: Final = (
+    *(1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1_800),
+    *(3_600, 7_200, 10_800, 21_600, 43_200, 86_400, 172_800, 432_000, 864_000),
+)
+
+
+def round_times(start: float, last: float) -> tuple[float, ...]:
+    """At most eight round times (seconds) from `start` to `last`, the start first."""
+    span = last - start
+    if span <= 0:
+        return (start,)
+    step = next((float(s) for s in _STEPS if span / s <= 7), None)
+    if step is None:
+        step = 864_000.0
+        while span / step > 7:
+            step *= 2
+    elif span < 1:
+        step = span / 5
+    first = (start // step + 1) * step
+    found = [start]
+    while first <= last:
+        found.append(first)
+        first += step
+    return tuple(found)
+
+
+def _waiting_points(fit: Fitted) -> tuple[CurvePoint, ...]:
+    band = _band(fit, lambda again, time: again.waiting(time))
+    return tuple(
+        CurvePoint(p.time, p.at_risk, p.events, p.survival, band.get(p.time, p.interval))
+        for p in fit.waiting.points
+    )
+
+
+def _incidence_points(fit: Fitted, cause: str) -> tuple[CurvePoint, ...]:
+    band = _band(fit, lambda again, time: again.incidence(cause, time))
+    return tuple(
+        CurvePoint(p.time, p.at_risk, p.events, p.incidence, band.get(p.time, p.interval))
+        for p in fit.endings.of(cause).points
+    )
+
+
+def _band(fit: Fitted, at: Callable[[Redrawn, float], Range]) -> Mapping[float, Range]:
+    """By event time the band over redrawn work items; between its times, the one before."""
+    if fit.redrawn is None:
+        return {}
+    taken = {*_band_times(fit.waiting, fit.watched.tau)}
+    found: dict[float, Range] = {}
+    latest: Range = Unknown("no band before the first ending")
+    for point in fit.waiting.points:
+        if point.time > fit.watched.tau:
+            found[point.time] = Unknown("no band beyond the horizon")
+            continue
+        if point.time in taken:
+            latest = at(fit.redrawn, point.time)
+        found[point.time] = latest
+    return found
