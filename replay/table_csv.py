@@ -43,6 +43,9 @@ _TO_ESCAPE: Final = re.compile(rf"{_HIDDEN}|\\(?={_ESCAPE}|{_HIDDEN})")
 _ESCAPED: Final = re.compile(rf"\\{_ESCAPE}")
 _HIDDEN_ONE: Final = re.compile(_HIDDEN)
 
+_PLAIN: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ._:/#-]*\Z")
+"""Text that is its own cell: nothing to escape, to double or to guard.  Most text is."""
+
 _IS_FORMULA: Final = r"[\s'\"]*[=+\-@\uff1d\uff0b\uff0d\uff20]"
 _TO_GUARD: Final = re.compile(rf"(\A|;)(?={_IS_FORMULA})")
 _GUARDED: Final = re.compile(rf"(\A|;)'(?={_IS_FORMULA})")
@@ -134,6 +137,8 @@ def _values(column: pa.ChunkedArray) -> list[Any]:
 
 
 def _text(text: str) -> str:
+    if _PLAIN.match(text):
+        return f'"{text}"'
     return _in_quotes(guarded(text))
 
 

@@ -15,6 +15,7 @@ from study.result import NO_REGISTER, Curve, Endpoint, Estimate, Kind
 from study.rows import ClaimRow, FieldRow, Row, SpellRow
 from study.shares import SHARES, Asked
 from study.spells import ENOUGH_AT_RISK
+from study.words import duration
 
 LEVEL: Final = 0.95
 DRAWS: Final = 2_000
@@ -142,7 +143,7 @@ def _notes_of_times(fit: times.Fitted) -> Iterator[str]:
     if start > 0:
         before = fit.waiting.before_start
         yield (
-            f"Entry is delayed: every number is of those still waiting at {start:g} seconds, the "
+            f"Entry is delayed: every number is of those still waiting at {duration(start)}, the "
             f"first time with enough at risk; {before} ended by then and are not in the curves."
         )
     if fit.redrawn is not None:

@@ -181,6 +181,15 @@ def test_windows_are_delayed_entry_and_their_end_a_cutoff(simulated: list[Path])
     assert len(early) > 0
 
 
+def test_a_log_that_ends_before_the_window_is_left_out_by_name(tmp_path: Path) -> None:
+    logs = [log_at(tmp_path, "r1 +b1 note:3"), log_at(tmp_path, "r1 +b1:20 note:29", "b.jsonl")]
+    found = asked(*logs, window=("10", None))
+    counted = found.endpoint("blocker_recovery").denominator
+    assert (counted.eligible, counted.censored) == (1, 1)
+    assert dict(counted.excluded) == {"observed before the window only": 1}
+    assert found.notes == ("a.jsonl: observation had ended when the window began.",)
+
+
 def test_the_same_logs_give_the_same_bytes(simulated: list[Path], tmp_path: Path) -> None:
     for name in ("one", "two"):
         asked(*simulated, by="log").write(str(tmp_path / name))
@@ -341,7 +350,7 @@ def test_refused_logs_are_all_named_and_nothing_is_estimated(tmp_path: Path) -> 
         ({"window": ("5", "9"), "minute": "7"}, "a window's end is a time cutoff"),
         ({"by": "colour"}, "expected lane or log"),
         ({"by": "lane", "before_after": "3"}, "in one way"),
-        ({"window": ("99", None)}, "where observation has ended"),
+        ({"window": ("9", "9")}, "a window ends after it begins"),
         ({"window": ("2026-01-01T00:00:00Z", None)}, "time basis is elapsed"),
     ],
 )

@@ -290,7 +290,7 @@ def test_an_asserted_state_disagrees_where_it_is_contradicted(
         (
             "r1 ci+&x1,x2",
             {"x1": "accessible", "x2": "inaccessible"},
-            "c missing missing inaccessible",
+            "complete missing missing inaccessible",
         ),
         ("r1 ci/gh+^p1", {}, "complete complete complete missing"),
         ("ci/gh+@^p1&x1", {"x1": "inapplicable"}, "missing complete complete inapplicable"),

@@ -116,6 +116,13 @@ def test_no_text_cell_begins_a_formula_or_hides_anything(values: list[str]) -> N
     assert not set(b"\r\n") & set(data.replace(b"\r\n", b""))
 
 
+@given(texts | st.text("aZ09 ._:/#-;'=\"\\\n", max_size=6))
+def test_a_plain_text_and_any_other_are_written_alike(text: str) -> None:
+    cell = replay.to_csv(text_table([text])).decode().split("\r\n")[1].partition(",")[2]
+    doubled = guarded(text).replace('"', '""')
+    assert cell == f'"{doubled}"'
+
+
 @given(st.lists(texts, max_size=5))
 @example(HOSTILE)
 def test_taking_the_guard_away_gives_the_text_back(values: list[str]) -> None:

@@ -161,10 +161,8 @@ class _Asked:
         prefix = prefix_of(history, self.question)
         since = None if start is None else nanoseconds(history, start)
         until = prefix.observed
-        if start is not None and since is not None and until is not None and since >= until:
-            raise replay.UsageError(
-                f"{name}: the window begins at {start}, where observation has ended"
-            )
+        if since is not None and until is not None and since >= until:
+            self.notes.append(f"{name}: observation had ended when the window began.")
         return ReplayedLog(
             name, prefix, self.question.rules, since=since, losses=losses, lanes=lanes
         )

@@ -17,7 +17,11 @@ WITHDRAWN: Final = "withdrawn by a correction"
 CORRECTED: Final = "corrected: when it was so cannot be read off"
 BEFORE_WINDOW: Final = "recorded before the window"
 ENDED_BEFORE: Final = "ended before the window"
-WHATEVER_WAS_LOST: Final = (NOT_COVERED, WITHDRAWN, BEFORE_WINDOW, ENDED_BEFORE)
+NOT_IN_WINDOW: Final = "observed before the window only"
+WHATEVER_WAS_LOST: Final = (
+    *(NOT_COVERED, WITHDRAWN, BEFORE_WINDOW, ENDED_BEFORE),
+    NOT_IN_WINDOW,
+)
 """Reasons to leave a row out that do not depend on what an import lost."""
 TERMINAL: Final = ("complete", "cancelled")
 
@@ -108,7 +112,7 @@ class ReplayedLog:
         role: Role = "censored" if cause is None else "observed" if cause == event else "competing"
         reason = None
         if entry and entry >= duration:
-            role, reason = "excluded", ENDED_BEFORE
+            role, reason = "excluded", ENDED_BEFORE if cause else NOT_IN_WINDOW
         return SpellRow(
             **self.about(work_id),
             role=role,

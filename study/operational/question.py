@@ -58,8 +58,10 @@ def check(asked: Question) -> None:
 def prefix_of(history: replay.History, asked: Question) -> replay.Prefix:
     """The history as known at the cutoff; a window's end is one."""
     time, minute = asked.time, asked.minute
-    end = asked.window[1] if asked.window else None
+    start, end = asked.window or (None, None)
     if end is not None:
+        if start is not None and nanoseconds(history, start) >= nanoseconds(history, end):
+            raise replay.UsageError(f"a window ends after it begins: from {start} to {end}")
         time, minute = (None, end) if is_minute(end) else (end, None)
     return history.until(sequence=asked.sequence, time=time, minute=minute)
 
