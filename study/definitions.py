@@ -56,7 +56,7 @@ DEFINITIONS: Final[Mapping[str, Definition]] = {
         definition=(
             "From the first moment at which a readiness claim of a work item was supported to "
             "its first later substantive review (approved or changes requested) of the revision "
-            "then current. Work that ended without one competes."
+            "then current. Work that ended without one competes, unless it was reopened."
         ),
         method=_TIMES,
     ),

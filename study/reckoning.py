@@ -98,7 +98,8 @@ def _waits(id: str, rows: Sequence[SpellRow], options: Options, group: str | Non
     fit: times.Fitted | Unknown
     if isinstance(found, Unknown):
         lost = [row.reason for row in rows if row.role == "unavailable"]
-        fit = Unknown(f"unavailable: {lost[0]}") if lost else found
+        told = f"{len(lost)} of {counted.eligible} unavailable ({lost[0]})" if lost else ""
+        fit = Unknown(told) if lost else found
     else:
         fit = times.fitted(
             found,
@@ -145,6 +146,11 @@ def _notes_of_times(fit: times.Fitted) -> Iterator[str]:
         yield (
             f"Entry is delayed: every number is of those still waiting at {duration(start)}, the "
             f"first time with enough at risk; {before} ended by then and are not in the curves."
+        )
+    if beyond := fit.watched.beyond:
+        yield (
+            f"The curves end at {fit.waiting.last:g} seconds, when nobody was being watched; "
+            f"{beyond} who had then waited for longer, when watching began, are not in them."
         )
     if fit.redrawn is not None:
         yield (

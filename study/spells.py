@@ -127,7 +127,7 @@ def first_start(spells: Sequence[Spell], minimum: int = ENOUGH_AT_RISK) -> Numbe
     if entries[-1] == 0:
         return 0.0
     exits = sorted(spell.exit for spell in spells)
-    gap = _last_gap(spells, entries, exits)
+    gap = last_gap(spells)
     for time in sorted(set(entries)):
         present = bisect_right(entries, time) - bisect_right(exits, time)
         if time >= gap and present >= minimum:
@@ -135,8 +135,29 @@ def first_start(spells: Sequence[Spell], minimum: int = ENOUGH_AT_RISK) -> Numbe
     return Unknown(f"fewer than {minimum} are at risk at every time from which it could be read")
 
 
-def _last_gap(spells: Sequence[Spell], entries: list[float], exits: list[float]) -> float:
-    """The last time by which nobody is left, or survival is 0, with subjects yet to enter."""
+def last_gap(spells: Sequence[Spell]) -> float:
+    """The last time by which nobody is left, or survival is 0, with subjects yet to enter.
+
+    Where there is none, 0.
+    """
+    entries = sorted(spell.entry for spell in spells)
+    exits = sorted(spell.exit for spell in spells)
     used_up = [row.time for row in rows(spells) if row.events == row.at_risk]
     empty = [time for time in exits if bisect_right(entries, time) == bisect_right(exits, time)]
     return max((time for time in (*used_up, *empty) if time <= entries[-1]), default=0.0)
+
+
+def before_gap(spells: Sequence[Spell], gap: float) -> tuple[Spell | None, ...]:
+    """The spells as far as they were watched before `gap`; null for those that entered later.
+
+    Who ended at the gap is censored there, so that no curve goes on at 0 past those who are
+    known to have waited longer.
+    """
+    return tuple(
+        None
+        if spell.entry >= gap
+        else Spell(spell.exit, None, spell.entry)
+        if spell.exit >= gap
+        else spell
+        for spell in spells
+    )

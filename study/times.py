@@ -21,7 +21,7 @@ from study.incidence import AalenJohansen, Incidence, aalen_johansen
 from study.redraw import Redrawn, redrawn
 from study.result import Curve, CurvePoint, Denominator, Estimate
 from study.rows import SpellRow
-from study.spells import ENOUGH_AT_RISK, Spell, after, at_risk, first_start
+from study.spells import ENOUGH_AT_RISK, Spell, after, at_risk, before_gap, first_start, last_gap
 from study.survival import KaplanMeier, kaplan_meier, restricted_mean
 
 NS_PER_SECOND: Final = 1_000_000_000
@@ -32,13 +32,17 @@ NO_SPELLS: Final = Unknown("there was nothing to watch")
 
 
 class Watched(Record, frozen=True, kw_only=True):
-    """The spells of an endpoint in seconds, the work item of each, and from and until when."""
+    """The spells of an endpoint in seconds, the work item of each, and from and until when.
+
+    `beyond` are left out: they were first watched when nobody else was any more (`readable`).
+    """
 
     endpoint: str
     spells: tuple[Spell, ...]
     clusters: tuple[Hashable, ...]
     start: float
     horizons: tuple[float, ...]
+    beyond: int = 0
 
     @property
     def tau(self) -> float:
@@ -94,9 +98,11 @@ def watched(
     spells, clusters = spells_of(rows)
     if not spells:
         return NO_SPELLS
-    start = first_start(spells, minimum)
-    if isinstance(start, Unknown):
-        return start
+    found = readable(spells, clusters, minimum)
+    if isinstance(found, Unknown):
+        return found
+    beyond = len(spells) - len(found[0])
+    spells, clusters, start = found
     default = default_horizon(spells, start, minimum)
     wanted = tuple(sorted({time for time in horizons if time > start}))
     if not wanted and default is None:
@@ -107,7 +113,26 @@ def watched(
         clusters=clusters,
         start=start,
         horizons=wanted or (default or 0.0,),
+        beyond=beyond,
     )
+
+
+def readable(
+    spells: tuple[Spell, ...], clusters: tuple[Hashable, ...], minimum: int
+) -> tuple[tuple[Spell, ...], tuple[Hashable, ...], float] | Unknown:
+    """The spells that curves can be read from, and since when.
+
+    One who had waited for very long when watching began enters when all others have ended.
+    Where too few come after such a gap, the curves end at it and begin before it.
+    """
+    start = first_start(spells, minimum)
+    gap = last_gap(spells)
+    if not isinstance(start, Unknown) or gap == 0:
+        return start if isinstance(start, Unknown) else (spells, clusters, start)
+    pairs = zip(before_gap(spells, gap), clusters, strict=True)
+    kept = [(spell, cluster) for spell, cluster in pairs if spell is not None]
+    inside, labels = zip(*kept, strict=True)
+    return readable(inside, labels, minimum)
 
 
 def fitted(found: Watched, *, seed: int, draws: int, minimum: int, level: float) -> Fitted:

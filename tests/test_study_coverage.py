@@ -13,7 +13,11 @@ import pytest
 pytest.importorskip("lifelines", reason="the study extra is not installed")
 
 from replay.testing.simulate import simulate
+from study.estimates import Unknown
 from study.result import Operations
+from study.spells import Spell
+from study.survival import KaplanMeier, kaplan_meier
+from study.times import readable
 from tests.benchmarks.coverage import Counted, Seen, answer, counted, lines, run
 from tests.benchmarks.known import HOURS, Competing, configurations, events_an_item
 
@@ -168,6 +172,45 @@ def test_a_revision_and_its_check_are_one_moment_of_progress() -> None:
     assert all(row.duration > 0 for row in gaps.rows)
     first = {row.work_id for row in gaps.rows}
     assert sum(row.event_id.endswith("-1") for row in gaps.rows) == len(first)
+
+
+# What ends before the last one is first watched
+
+STEADY: Final = tuple(Spell(1 + i / 10, "reviewed") for i in range(20))
+LONG_AGO: Final = Spell(40, "reviewed", 30)
+
+
+def test_one_who_had_waited_for_long_leaves_the_curves_of_the_others() -> None:
+    found = readable((*STEADY, LONG_AGO), (*range(21),), 10)
+    assert not isinstance(found, Unknown)
+    spells, clusters, start = found
+    assert (start, clusters) == (0.0, (*range(20),))
+    curve, alone = (kaplan_meier(each) for each in (spells, STEADY))
+    assert isinstance(curve, KaplanMeier)
+    assert isinstance(alone, KaplanMeier)
+    times = (0.5, 1.0, 2.0, 2.85)
+    assert [curve.at(time) for time in times] == [alone.at(time) for time in times]
+
+
+def test_no_curve_goes_on_at_0_past_one_who_waited_longer() -> None:
+    found = readable((*STEADY, LONG_AGO), (*range(21),), 10)
+    assert not isinstance(found, Unknown)
+    curve = kaplan_meier(found[0])
+    assert isinstance(curve, KaplanMeier)
+    assert curve.last == STEADY[-1].exit
+    assert isinstance(curve.at(35), Unknown)
+
+
+def test_curves_begin_after_a_gap_where_enough_come_after_it() -> None:
+    many = tuple(Spell(50 + i, "reviewed", 30) for i in range(10))
+    found = readable((*STEADY, *many), (*range(30),), 10)
+    assert not isinstance(found, Unknown)
+    assert (len(found[0]), found[2]) == (30, 30)
+
+
+def test_too_few_without_a_gap_stay_unknown() -> None:
+    found = readable((Spell(5, "reviewed", 1), Spell(6, "reviewed", 2)), (1, 2), 10)
+    assert isinstance(found, Unknown)
 
 
 @pytest.mark.long

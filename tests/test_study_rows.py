@@ -122,7 +122,7 @@ def test_an_item_that_the_rules_do_not_cover_is_left_out_by_name() -> None:
             "start:0 r1:2 ci+:2 beat:5 r2:9 beat:12",
             [
                 ("e1", "observed", "progress", "e2", 2.0),
-                ("e2", "observed", "progress", "e5", 7.0),
+                ("e3", "observed", "progress", "e5", 7.0),
                 ("e5", "censored", None, None, 3.0),
             ],
         ),

@@ -131,9 +131,8 @@ def _stretches(log: ReplayedLog, work_id: str, moments: list[_Moment]) -> Iterat
         if began is not None and moment.what != "reopened":
             if moment.time > began[1]:
                 yield _stretch(log, work_id, began, here, moment.what, moment.rule)
-                began = here
-            if moment.what != "progress":
-                began = None
+            # of several events at one moment the last is the one that the clock names
+            began = here if moment.what == "progress" else None
         elif moment.what == "reopened":
             began = here
     if began is not None and log.observed > began[1]:
