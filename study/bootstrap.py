@@ -17,12 +17,20 @@ from itertools import chain
 from math import isfinite, nan
 from typing import Any, Final, Literal, TypeAlias, TypeVar
 
-from study.estimates import BadInput, Interval, Number, Range, Record, Unknown, normal_quantile
+from study.estimates import (
+    ONE_CLUSTER,
+    BadInput,
+    Interval,
+    Number,
+    Range,
+    Record,
+    Unknown,
+    normal_quantile,
+)
 
 ENOUGH_FOR_BCA: Final = 30
 DRAWS: Final = 2_000
 ALL_THE_SAME: Final = Unknown("every draw gave the same value")
-ONE_CLUSTER: Final = Unknown("one cluster shows nothing of how clusters differ")
 _BATCH: Final = 2_000_000  # values drawn at once
 
 Kind: TypeAlias = Literal["percentile", "BCa"]
@@ -71,6 +79,19 @@ def cluster_bootstrap(
     return Bootstrapped(estimate, interval, method, len(clusters), draws, seed, level)
 
 
+def too_few(clusters: int, level: float) -> Unknown | None:
+    """Why clusters bear no percentile interval; null where they do.
+
+    Of n clusters even the whole range of the draws holds a median at most 1 - 2^(1-n) of the
+    time, so fewer than six cannot hold anything 95 % of the time.
+    """
+    if clusters == 1:
+        return ONE_CLUSTER
+    if 1 - 2.0 ** (1 - clusters) < level:
+        return Unknown(f"{clusters} clusters are too few for an interval over redrawn ones")
+    return None
+
+
 def bootstrap_mean(
     values: Sequence[float], *, seed: int, draws: int = DRAWS, level: float = 0.95
 ) -> Bootstrapped:
@@ -85,8 +106,8 @@ def bootstrap_mean(
         raise BadInput("values", 0, "at least one")
     method: Kind = "BCa" if len(values) >= ENOUGH_FOR_BCA else "percentile"
     data = np.asarray(values, dtype=np.float64)
-    interval: Range = ONE_CLUSTER
-    if len(values) > 1:
+    interval: Range | None = too_few(len(values), level)
+    if interval is None:
         interval = _bounds(data, mean, method, seed, draws, level, vectorized=True)
     return Bootstrapped(float(data.mean()), interval, method, len(values), draws, seed, level)
 
@@ -106,8 +127,8 @@ def bootstrap_mean_difference(
     if not one or not other:
         raise BadInput("values", (len(one), len(other)), "at least one in each group")
     gap = float(np.mean(one) - np.mean(other))
-    interval: Range = ONE_CLUSTER
-    if len(one) > 1 and len(other) > 1:
+    interval: Range | None = too_few(min(len(one), len(other)), level)
+    if interval is None:
         rng = np.random.Generator(np.random.PCG64(seed))
         drawn = _means(np.asarray(one), draws, rng) - _means(np.asarray(other), draws, rng)
         tail = (1 - level) / 2

@@ -57,8 +57,8 @@ def entry() -> None:
 
 def _known(error: Exception, *, debug: bool) -> int:
     """What a command may end with: a refusal, something unusable, else a fault of ours."""
-    from study.estimates import MethodError
-    from study.files import NotWritten
+    from study.beside import BadFile
+    from study.files import FileFailed
     from study.operational import FileError, LogsRefused, ReplayError
 
     match error:
@@ -66,7 +66,7 @@ def _known(error: Exception, *, debug: bool) -> int:
             for line in str(error).splitlines():
                 _say(line)
             return REFUSED
-        case MethodError() | NotWritten() | FileError() | ReplayError():
+        case BadFile() | FileFailed() | FileError() | ReplayError():
             _say(str(error))
             return USAGE
     return _fault(error, debug=debug)

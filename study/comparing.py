@@ -19,14 +19,13 @@ from study.definitions import DEFINITIONS, WAITS
 from study.estimates import Interval, Number, Range, Record, Unknown, normal_quantile
 from study.means import WORDS
 from study.proportions import difference as shares_apart
-from study.proportions import proportion
 from study.reckoning import Estimated, Options, estimated
 from study.redraw import Redrawn, difference
 from study.result import Comparison, Contrast, Curve, Estimate
 from study.rows import CostRow, Row, SpellRow
-from study.shares import IS_YES, tallies
+from study.shares import COMPARED, share_of, tallies
 from study.survival import mean_difference, restricted_mean
-from study.times import Fitted, again, default_horizon, incidence_at, watched
+from study.times import Fitted, again, incidence_at, mean_up_to, watched
 
 GroupOf: TypeAlias = Callable[[Row], str | None]
 
@@ -35,8 +34,9 @@ NOT_CAUSAL: Final = (
     "policy, and so may their times."
 )
 ASSIGNED: Final = (
-    "Groups are as the assignment file has them. That it assigned by chance is its author's to "
-    "show; work that was assigned and left no event is in no number but the costs."
+    "Groups are as the assignment file has them; that it assigned by chance is its author's to "
+    "show. Only costs are of the assigned work itself: waits, episodes, claims and receipts came "
+    "about after the assignment, which may have changed which of them there are."
 )
 
 
@@ -59,7 +59,7 @@ def compare(rows: Mapping[str, Sequence[Row]], grouping: Grouping, options: Opti
     left_out = Counter(
         f"{grouping.missing} ({DEFINITIONS[id].units})"
         for id, of_one in rows.items()
-        for row in of_one
+        for row in _subjects(id, of_one)
         if row.eligible and not of(row)
     )
     estimates: list[Estimate] = []
@@ -89,19 +89,27 @@ def compare(rows: Mapping[str, Sequence[Row]], grouping: Grouping, options: Opti
     )
 
 
+def _subjects(id: str, rows: Sequence[Row]) -> Sequence[Row]:
+    """The rows, or of costs, which have one for each component, one a work item."""
+    return rows if id != "cost" else [*{row.cluster: row for row in rows}.values()]
+
+
 def _common(id: str, split: Mapping[str, Sequence[Row]], options: Options) -> Options:
-    """With one horizon for all groups: the earliest of theirs, where none is asked for."""
+    """With one horizon for all groups, where none is asked for: the earliest of theirs.
+
+    A group that never has enough at risk has no say, unless there is no other.
+    """
     if id not in WAITS or options.horizons:
         return options
-    horizons = []
+    least = options.minimum_at_risk
+    enough: list[float] = []
+    few: list[float] = []
     for rows in split.values():
-        spells = [row for row in rows if isinstance(row, SpellRow)]
-        found = watched(id, spells, (), options.minimum_at_risk)
+        found, _ = watched(id, [row for row in rows if isinstance(row, SpellRow)], (), least)
         if not isinstance(found, Unknown):
-            least = options.minimum_at_risk
-            own = default_horizon(found.spells, found.start, least)
-            horizons.append(own if own is not None else found.tau)
-    return structs.replace(options, horizons=(min(horizons),)) if horizons else options
+            (enough if len(found.spells) >= least else few).append(found.tau)
+    chosen = enough or few
+    return structs.replace(options, horizons=(min(chosen),)) if chosen else options
 
 
 def _seeded(options: Options, number: int) -> Options:
@@ -125,14 +133,15 @@ def _contrasts(
         made.costs(split[name], split[reference])
     else:
         one, other = split[name], split[reference]
-        is_yes = IS_YES[id]
+        what, is_yes = COMPARED[id]
         if any(row.role == "unavailable" for row in (*one, *other)):
-            made.add(made.first(found), "share", _UNAVAILABLE, _UNAVAILABLE, "not estimated")
+            made.add(what, "share", _UNAVAILABLE, _UNAVAILABLE, "not estimated")
         else:
-            made.shares(made.first(found), tallies(one, is_yes), tallies(other, is_yes))
+            made.shares(what, tallies(one, is_yes), tallies(other, is_yes))
     return made.found
 
 
+NONE_IN_ONE: Final = Unknown("in one of the groups no such ending was seen, or all ended so")
 _UNAVAILABLE: Final = Unknown("some of it is unavailable in a group")
 
 
@@ -143,9 +152,6 @@ class _Contrasts:
         self.reference = reference
         self.options = options
         self.found: list[Contrast] = []
-
-    def first(self, found: Mapping[str, Estimated]) -> str:
-        return found[self.reference].estimates[0].name
 
     def add(
         self,
@@ -172,7 +178,7 @@ class _Contrasts:
         )
 
     def shares(self, name: str, one: Any, other: Any) -> None:
-        pair = proportion(one, self.options.level), proportion(other, self.options.level)
+        pair = share_of(one, self.options.level), share_of(other, self.options.level)
         for side in pair:
             if isinstance(side, Unknown):
                 return self.add(name, "share", side, side, "not estimated")
@@ -204,11 +210,14 @@ class _Contrasts:
         for fit in (one, other):
             if isinstance(fit, Unknown):
                 return self.add(words.mean, "seconds", fit, fit, "not estimated")
-        if one.watched.start != other.watched.start:
-            why = Unknown("the groups' curves begin at different times")
+        if (one.watched.start, one.watched.horizons) != (
+            other.watched.start,
+            other.watched.horizons,
+        ):
+            why = Unknown("the groups' curves begin or are read at different times")
             return self.add(words.mean, "seconds", why, why, "not estimated")
-        at = one.watched.tau
-        self.add(words.mean, "seconds", *_mean_gap(one, other), at)
+        at = one.watched.horizons[-1]
+        self.add(words.mean, "seconds", *_mean_gap(one, other, at), at)
         for cause, label in words.causes.items():
             for time in one.watched.horizons:
                 self.add(label, "share", *_incidence_gap(one, other, cause, time), time)
@@ -228,17 +237,19 @@ def _values(rows: Sequence[Row], component: str, unit: str) -> list[float]:
     return known if len(known) == len(own) else []
 
 
-def _mean_gap(one: Fitted, other: Fitted) -> tuple[Number, Range, str]:
-    tau = one.watched.tau
-    means = [restricted_mean(fit.waiting, tau) for fit in (one, other)]
-    for mean in means:
-        if isinstance(mean, Unknown):
-            return mean, mean, "not estimated"
+def _mean_gap(one: Fitted, other: Fitted, at: float) -> tuple[Number, Range, str]:
+    for fit in (one, other):
+        if isinstance(why := mean_up_to(fit, at)[0], Unknown):
+            return why, why, "not estimated"
+    means = [restricted_mean(fit.waiting, at) for fit in (one, other)]
     gap = mean_difference(means[0], means[1], one.waiting.level)  # type: ignore[arg-type]
     if one.redrawn is not None or other.redrawn is not None:
         words = "difference of restricted means, percentiles over redrawn work items"
         return gap.difference, difference(*_redrawn(one, other), ("area", None, None)), words
-    return gap.difference, gap.interval, "difference of restricted means, Greenwood"
+    method = "difference of restricted means, Greenwood"
+    if any(mean.standard_error == 0 for mean in means if not isinstance(mean, Unknown)):
+        return gap.difference, NONE_IN_ONE, method
+    return gap.difference, gap.interval, method
 
 
 def _redrawn(one: Fitted, other: Fitted) -> tuple[Redrawn, Redrawn]:
@@ -261,9 +272,9 @@ def _incidence_gap(
         interval = difference(*_redrawn(one, other), ("at", cause, time))
         return gap, interval, "difference, percentiles over redrawn work items"
     errors = [_error(fit, cause, time) for fit in (one, other)]
+    if 0 in errors:
+        return gap, NONE_IN_ONE, "difference"
     half = normal_quantile(one.waiting.level) * sqrt(sum(error**2 for error in errors))
-    if half == 0:
-        return gap, Unknown("no such ending was seen in either group"), "difference"
     return gap, Interval(max(gap - half, -1.0), min(gap + half, 1.0)), "Aalen's variances, normal"
 
 

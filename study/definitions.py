@@ -40,12 +40,13 @@ class Waiting(Record, frozen=True, kw_only=True):
 _TIMES: Final = (
     "Still waiting: Kaplan-Meier, every ending counted, so none is censored by another. Endings: "
     "Aalen-Johansen cumulative incidence, where they compete; open ones are right-censored at "
-    "the cutoff. Intervals are log-log, Greenwood's and Aalen's variance; where one work item "
-    "has several, they are percentiles over redrawn work items."
+    "the cutoff. Intervals of shares and medians are log-log (Greenwood's and Aalen's variance), "
+    "of means on a logit scale; where one work item has several, they are percentiles over "
+    "redrawn work items."
 )
 _SHARES: Final = (
     "Ratio over all work items, Wilson interval at effective n (Rao-Scott, clusters are work "
-    "items), Clopper-Pearson at 0 % and 100 %."
+    "items, of which it takes six), Clopper-Pearson at 0 % and 100 %."
 )
 
 DEFINITIONS: Final[Mapping[str, Definition]] = {
@@ -77,7 +78,8 @@ DEFINITIONS: Final[Mapping[str, Definition]] = {
         definition=(
             "Stretches of a work item from its first event, its last evidenced progress or its "
             "reopening to its next evidenced progress. The end of the work competes. Progress of "
-            "one recorded time is one moment."
+            "one recorded time is one moment. It describes stretches, not items: quick items have "
+            "more of them, the more the longer they are watched."
         ),
         method=_TIMES,
     ),
@@ -108,7 +110,8 @@ DEFINITIONS: Final[Mapping[str, Definition]] = {
         units="claims",
         definition=(
             "Claims of completion and of readiness that had no evidence when they were made "
-            "(missing, unbound, unknown, stale or contradicted), over those made."
+            "(missing, unbound, unknown, stale or contradicted), over those made, also those "
+            "withdrawn since."
         ),
         method=_SHARES,
     ),
@@ -118,7 +121,8 @@ DEFINITIONS: Final[Mapping[str, Definition]] = {
         units="approvals",
         definition=(
             "Approving reviews of another revision than the one that is current at the cutoff, "
-            "over those of a revision that was announced: stale on arrival, or superseded since."
+            "over those of a revision that was announced: stale on arrival, or superseded since, "
+            "which grows with how long approvals are followed."
         ),
         method=_SHARES,
     ),
@@ -127,8 +131,9 @@ DEFINITIONS: Final[Mapping[str, Definition]] = {
         unit="work item",
         units="work items",
         definition=(
-            "Arithmetic mean per assigned work item, failures and abandoned ones included, zeros "
-            "kept. What nobody recorded for an item is unknown, not zero."
+            "Arithmetic mean per assigned work item (without a register: per item on record) up to "
+            "the cutoff, failures, abandoned and open ones included, zeros kept. What nobody "
+            "recorded for an item is unknown, not zero."
         ),
         method=(
             "Mean over work items, bootstrap interval over redrawn work items (bias-corrected and "

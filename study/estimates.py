@@ -35,6 +35,8 @@ class Interval(Record, frozen=True):
     high: float
 
 
+ONE_CLUSTER: Final = Unknown("one cluster shows nothing of how clusters differ")
+
 Number: TypeAlias = float | Unknown
 Range: TypeAlias = Interval | Unknown
 

@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any, Final
 from xml.etree import ElementTree
 
 from study.estimates import Interval, Record
-from study.result import Curve, CurvePoint
+from study.result import NO_BAND_TAKEN, Curve, CurvePoint
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
@@ -132,7 +132,13 @@ def steps(curve: Curve, points: Sequence[CurvePoint]) -> tuple[list[float], list
 def bands(
     curve: Curve, points: Sequence[CurvePoint]
 ) -> Iterator[tuple[list[float], list[float], list[float]]]:
-    """Times, lows and highs of every run of points whose interval is known."""
+    """Times, lows and highs of every run of points whose interval is known.
+
+    Where it was taken at some times only, a band goes from one to the next.
+    """
+    taken = [point for point in curve.points if point.interval != NO_BAND_TAKEN]
+    if len(taken) < len(curve.points):
+        points = taken
     ends = [*(point.time for point in points[1:]), curve.last]
     each = [(point, end) for point, end in zip(points, ends, strict=bool(points))]
     for known, run in groupby(each, key=lambda one: isinstance(one[0].interval, Interval)):

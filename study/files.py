@@ -17,7 +17,7 @@ MAX_BYTES: Final = 64 * 2**20
 _NAME: Final = re.compile(r"(?:[A-Za-z0-9_-][A-Za-z0-9_.-]*/)?[A-Za-z0-9_-][A-Za-z0-9_.-]*")
 
 
-class NotWritten(OSError):
+class FileFailed(OSError):
     """A file that could not be written, so that none beside it is; or that could not be read."""
 
     def __init__(self, path: str, why: str) -> None:
@@ -32,13 +32,13 @@ def spelled(path: str) -> str:
 
 
 def read_file(path: str) -> bytes:
-    """The bytes of a file, but at most one more than `MAX_BYTES`.  Raises `NotWritten`."""
+    """The bytes of a file, but at most one more than `MAX_BYTES`.  Raises `FileFailed`."""
     with _blaming(path), open(path, "rb") as file:
         return file.read(MAX_BYTES + 1)
 
 
 def write_files(directory: str, contents: Mapping[str, bytes]) -> None:
-    """Write every file (`NAME` or `FOLDER/NAME`), or none of them: raises `NotWritten`.
+    """Write every file (`NAME` or `FOLDER/NAME`), or none of them: raises `FileFailed`.
 
     Folders are made if need be.  Files of these names are replaced, others are left.
     """
@@ -59,7 +59,7 @@ def _blaming(path: str) -> Iterator[None]:
     try:
         yield
     except (OSError, ValueError) as problem:  # ValueError: a path that has a NUL
-        raise NotWritten(path, getattr(problem, "strerror", None) or str(problem)) from None
+        raise FileFailed(path, getattr(problem, "strerror", None) or str(problem)) from None
 
 
 def _target(directory: str, name: str) -> str:

@@ -21,9 +21,17 @@ from collections.abc import Sequence
 from math import floor, hypot
 from typing import Final, Literal, TypeAlias
 
-from study.estimates import BadInput, Interval, Number, Range, Record, Unknown, normal_quantile
+from study.estimates import (
+    ONE_CLUSTER,
+    BadInput,
+    Interval,
+    Number,
+    Range,
+    Record,
+    Unknown,
+    normal_quantile,
+)
 
-ONE_CLUSTER: Final = Unknown("one cluster shows nothing of how clusters differ")
 NOTHING_COUNTED: Final = Unknown("there was nothing to count")
 NOT_ESTIMABLE: Final = Unknown("all are alike, so how alike clusters are cannot be estimated")
 

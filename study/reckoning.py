@@ -35,6 +35,7 @@ class Options(Record, frozen=True, kw_only=True):
 class Estimated(Record, frozen=True, kw_only=True):
     """The numbers of one group of rows, and for times to event what they were read off."""
 
+    rows: tuple[Row, ...]
     estimates: tuple[Estimate, ...]
     curves: tuple[Curve, ...] = ()
     fit: times.Fitted | Unknown | None = None
@@ -53,12 +54,12 @@ def endpoint(id: str, rows: Sequence[Row], options: Options) -> Endpoint:
         denominator=(
             found.estimates[0].denominator
             if id == "cost" and found.estimates
-            else denominator(rows, words.unit, options.omitted)
+            else denominator(found.rows, words.unit, options.omitted)
         ),
         estimates=found.estimates,
-        rows=tuple(rows),
+        rows=found.rows,
         curves=found.curves,
-        notes=tuple(_notes(id, rows, found)),
+        notes=tuple(_notes(id, found)),
     )
 
 
@@ -75,9 +76,10 @@ def estimated(
     words = DEFINITIONS[id]
     if id in SHARES:
         asked = Asked(id, words.unit, options.omitted, group, options.level)
-        return Estimated(estimates=tuple(SHARES[id](asked, rows)))
+        return Estimated(rows=tuple(rows), estimates=tuple(SHARES[id](asked, rows)))
     if id == "cost":
         return Estimated(
+            rows=tuple(rows),
             estimates=tuple(
                 cost(
                     rows,
@@ -87,14 +89,14 @@ def estimated(
                     seed=options.seed,
                     draws=options.draws,
                 )
-            )
+            ),
         )
     return _waits(id, [row for row in rows if isinstance(row, SpellRow)], options, group)
 
 
 def _waits(id: str, rows: Sequence[SpellRow], options: Options, group: str | None) -> Estimated:
-    counted = denominator(rows, DEFINITIONS[id].unit, options.omitted)
-    found = times.watched(id, rows, options.horizons, options.minimum_at_risk)
+    found, settled = times.watched(id, rows, options.horizons, options.minimum_at_risk)
+    counted = denominator(settled, DEFINITIONS[id].unit, options.omitted)
     fit: times.Fitted | Unknown
     if isinstance(found, Unknown):
         lost = [row.reason for row in rows if row.role == "unavailable"]
@@ -109,6 +111,7 @@ def _waits(id: str, rows: Sequence[SpellRow], options: Options, group: str | Non
             level=options.level,
         )
     return Estimated(
+        rows=settled,
         estimates=times.estimates(fit, id, counted, group=group, level=options.level),
         curves=times.curves(fit, group=group),
         fit=fit,
@@ -118,19 +121,25 @@ def _waits(id: str, rows: Sequence[SpellRow], options: Options, group: str | Non
 # What a reader should know beside the numbers
 
 
-def _notes(id: str, rows: Sequence[Row], found: Estimated) -> Iterator[str]:
+def _notes(id: str, found: Estimated) -> Iterator[str]:
+    rows = found.rows
     if isinstance(found.fit, times.Fitted):
-        yield from _notes_of_times(found.fit)
+        yield from _notes_of_times(found.fit, rows)
     match id:
         case "false_success":
             claims = [r for r in rows if isinstance(r, ClaimRow) and r.role == "observed"]
             if claims:
                 yield f"When made: {_told(Counter(str(row.made) for row in claims))}."
-                later = sum(r.unevidenced is True and r.verdict == "supported" for r in claims)
-                yield f"{later} of those without evidence when made are supported at the cutoff."
+                without = [row for row in claims if row.unevidenced]
+                later = sum(row.verdict == "supported" for row in without)
+                gone = sum(row.verdict == "withdrawn" for row in without)
+                yield (
+                    f"Of those without evidence when made, {later} are supported at the cutoff "
+                    f"and {gone} were withdrawn by a correction."
+                )
         case "receipt_completeness":
             fields = [row for row in rows if isinstance(row, FieldRow)]
-            standing = [row for row in fields if row.eligible or row.status == "inapplicable"]
+            standing = [r for r in fields if r.role == "observed" or r.status == "inapplicable"]
             if standing:
                 yield f"Fields: {_told(Counter(str(row.status) for row in standing))}."
 
@@ -139,18 +148,19 @@ def _told(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{name} {count}" for name, count in sorted(counts.items()))
 
 
-def _notes_of_times(fit: times.Fitted) -> Iterator[str]:
-    start = fit.watched.start
-    if start > 0:
-        before = fit.waiting.before_start
+def _notes_of_times(fit: times.Fitted, rows: Sequence[Row]) -> Iterator[str]:
+    lost = sum(row.role == "unavailable" for row in rows)
+    if lost:
+        yield f"{lost} are unavailable and in no number here: those are of the logs that tell it."
+    if fit.watched.start > 0:
         yield (
-            f"Entry is delayed: every number is of those still waiting at {duration(start)}, the "
-            f"first time with enough at risk; {before} ended by then and are not in the curves."
+            "Entry is delayed: every number is of those still waiting at "
+            f"{duration(fit.watched.start)}, the first time with enough at risk."
         )
-    if beyond := fit.watched.beyond:
+    if any(row.reason == times.AFTER_CURVE for row in rows):
         yield (
-            f"The curves end at {fit.waiting.last:g} seconds, when nobody was being watched; "
-            f"{beyond} who had then waited for longer, when watching began, are not in them."
+            f"The curves end at {duration(fit.waiting.last)}, when nobody was being watched; who "
+            "ended just then counts as still waiting."
         )
     if fit.redrawn is not None:
         yield (

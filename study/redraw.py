@@ -15,7 +15,7 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from math import ceil, inf, isinf, nan
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
-from study.bootstrap import ALL_THE_SAME, DRAWS, ONE_CLUSTER
+from study.bootstrap import ALL_THE_SAME, DRAWS, too_few
 from study.estimates import ROUNDING, BadInput, Interval, Range, Record, Unknown, normal_quantile
 from study.spells import Spell, after, causes_of, check
 
@@ -70,7 +70,8 @@ class Redrawn(Record, frozen=True, eq=False):
     def interval(self, key: Key) -> Range:
         if key not in self.draws_of:
             raise BadInput("statistic", key, "one that was asked for when drawing")
-        return ONE_CLUSTER if self.clusters == 1 else percentiles(self.draws_of[key], self.level)
+        few = too_few(self.clusters, self.level)
+        return percentiles(self.draws_of[key], self.level) if few is None else few
 
 
 def redrawn(

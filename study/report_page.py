@@ -34,10 +34,11 @@ NOT_SHOWN: Final = (
     " log says.",
     "Work that left no event is not in any log. Only a register can count it; without one,"
     " how much was omitted is unavailable.",
-    "Work items that a correction changed are left out where the correction makes a time"
-    " unreadable; each is counted as excluded.",
+    "Times are those of the log as its corrections leave it at the cutoff, not of what somebody"
+    " knew before a correction.",
     "Intervals take work items for the independent units. Logs are not clusters: items of one"
-    " log may resemble each other more than the intervals allow for.",
+    " log may resemble each other more than the intervals allow for. Below some thirty work items"
+    " intervals over redrawn ones are too narrow.",
     "A restricted mean is a mean up to its horizon. What happens later, or after the last"
     " subject was watched, is not in it.",
 )

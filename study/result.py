@@ -18,6 +18,10 @@ Unit: TypeAlias = str
 NO_REGISTER: Final = Unknown("no register was given, so work that left no event cannot be counted")
 
 
+NO_BAND_TAKEN: Final = Unknown("no band was taken at this time")
+"""Of a point between the times at which work items were drawn again."""
+
+
 class Denominator(Record, frozen=True, kw_only=True):
     """Who is counted.  eligible = observed + censored + competing + unavailable.
 
@@ -216,7 +220,7 @@ class Operations(Record, frozen=True, kw_only=True):
         return self.to_arrow(name).to_pandas()
 
     def write(self, directory: str) -> None:
-        """Everything that `study operations -o DIR` writes; raises `study.files.NotWritten`."""
+        """Everything that `study operations -o DIR` writes; raises `study.files.FileFailed`."""
         from study.files import write_files
         from study.output import contents
 

@@ -9,16 +9,11 @@ Times are nanoseconds on the log's own basis (`basis`), durations are nanosecond
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Final, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from study.estimates import Record
 
 Role: TypeAlias = Literal["observed", "censored", "competing", "excluded", "unavailable"]
-ROLES: Final[tuple[Role, ...]] = ("observed", "censored", "competing", "excluded", "unavailable")
-ELIGIBLE: Final[tuple[Role, ...]] = ("observed", "censored", "competing", "unavailable")
-"""What a denominator counts; `excluded` stands beside it, each with its reason."""
-
 Basis: TypeAlias = Literal["utc", "elapsed"]
 FieldStatus: TypeAlias = Literal[
     "complete", "missing", "mismatched", "inaccessible", "inapplicable", "unavailable"
@@ -28,7 +23,7 @@ FieldStatus: TypeAlias = Literal[
 class Row(Record, frozen=True, kw_only=True):
     """What every row says.  `reason` is null exactly where the role needs none.
 
-    `lane` is the one that the item's first event with a lane names, or the register's.
+    `lane` is the register's, or else the first that one of the item's events names.
     `event_id` is the event that the row is about, null for a row about a whole item;
     `at` its recorded time.
     """
@@ -117,6 +112,3 @@ class CostRow(Row, frozen=True, kw_only=True):
     unit: str
     value: float | None = None
     registered: bool | None = None
-
-
-Choice: TypeAlias = Callable[[Row], bool]

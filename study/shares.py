@@ -7,8 +7,9 @@ and its bounds are given: all of them no, and all of them yes.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
 from typing import Final, TypeVar
+
+from msgspec import structs
 
 from study.denominators import denominator
 from study.estimates import Number, Range, Unknown
@@ -31,6 +32,24 @@ def tallies(rows: Iterable[R], is_yes: Callable[[R], bool]) -> list[Tally]:
     return [Tally(yes, of) for yes, of in counts.values()]
 
 
+ENOUGH_ITEMS: Final = 6
+
+
+def share_of(counts: Sequence[Tally], level: float) -> Proportion | Unknown:
+    """The share, with no interval from fewer than six work items that have several things.
+
+    Their design effect is a guess: in simulations intervals of 95 % held the share 80 to 90 %
+    of the time.
+    """
+    found = proportion(counts, level)
+    if isinstance(found, Unknown) or found.clusters >= ENOUGH_ITEMS or found.of == found.clusters:
+        return found
+    if isinstance(found.interval, Unknown):
+        return found
+    few = Unknown(f"{found.clusters} work items are too few to tell how they differ")
+    return structs.replace(found, interval=few)
+
+
 class Asked:
     """What every estimate of one endpoint and group says."""
 
@@ -45,7 +64,7 @@ class Asked:
 
     def share(self, name: str, rows: Sequence[R], is_yes: Callable[[R], bool]) -> list[Estimate]:
         """The share of `rows` that are yes; with rows not known, its bounds beside it."""
-        found = proportion(tallies(rows, is_yes), self.level)
+        found = share_of(tallies(rows, is_yes), self.level)
         unknown = sum(row.role == "unavailable" for row in rows)
         if not unknown:
             return [self._of_proportion(name, rows, found)]
@@ -113,13 +132,24 @@ def _complete(row: Row) -> bool:
     return isinstance(row, FieldRow) and row.status == "complete"
 
 
-IS_YES: Final[Mapping[str, Callable[[Row], bool]]] = {
-    "receipt_completeness": _complete,
-    "status_disagreement": _disagrees,
-    "false_success": _unevidenced,
-    "stale_approval": _stale,
+def _on_arrival(row: Row) -> bool:
+    return isinstance(row, ApprovalRow) and row.status == "stale_on_arrival"
+
+
+def _superseded(row: Row) -> bool:
+    return isinstance(row, ApprovalRow) and row.status == "superseded_by_revision"
+
+
+COMPARED: Final[Mapping[str, tuple[str, Callable[[Row], bool]]]] = {
+    "receipt_completeness": ("required fields complete", _complete),
+    "status_disagreement": ("assertions that disagree", _disagrees),
+    "false_success": ("claims without evidence", _unevidenced),
+    "stale_approval": ("stale on arrival", _on_arrival),
 }
-"""What the first share of each endpoint counts."""
+"""The share of each endpoint that groups are compared by.
+
+Of approvals only those stale on arrival: the longer they are followed, the more are superseded.
+"""
 
 
 def false_success(asked: Asked, rows: Rows) -> list[Estimate]:
@@ -133,18 +163,11 @@ def false_success(asked: Asked, rows: Rows) -> list[Estimate]:
 
 def stale_approval(asked: Asked, rows: Rows) -> list[Estimate]:
     """Approvals of another revision than the current one, and which of the two kinds."""
-    approvals = _of(rows, ApprovalRow)
-    found = asked.share("approvals that are stale", rows, _stale)
-    for status, words in (
-        ("stale_on_arrival", "stale on arrival"),
-        ("superseded_by_revision", "superseded since"),
-    ):
-        found += asked.share(words, approvals, partial(_has_status, status))
-    return found
-
-
-def _has_status(status: str, row: ApprovalRow) -> bool:
-    return row.status == status
+    return [
+        *asked.share("approvals that are stale", rows, _stale),
+        *asked.share("stale on arrival", rows, _on_arrival),
+        *asked.share("superseded since", rows, _superseded),
+    ]
 
 
 def status_disagreement(asked: Asked, rows: Rows) -> list[Estimate]:

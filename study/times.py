@@ -11,30 +11,37 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from math import exp, log
 from typing import Final
 
 from msgspec import structs
 
 from study.definitions import WAITS
-from study.estimates import Interval, Number, Range, Record, Unknown
+from study.estimates import Interval, Number, Range, Record, Unknown, normal_quantile
 from study.incidence import AalenJohansen, Incidence, aalen_johansen
 from study.redraw import Redrawn, redrawn
-from study.result import Curve, CurvePoint, Denominator, Estimate
+from study.result import NO_BAND_TAKEN, Curve, CurvePoint, Denominator, Estimate
 from study.rows import SpellRow
 from study.spells import ENOUGH_AT_RISK, Spell, after, at_risk, before_gap, first_start, last_gap
-from study.survival import KaplanMeier, kaplan_meier, restricted_mean
+from study.survival import KaplanMeier, RestrictedMean, kaplan_meier, restricted_mean
+from study.words import duration
 
 NS_PER_SECOND: Final = 1_000_000_000
 BANDS_AT: Final = 400
 """At how many times a band over redrawn work items is taken, at most."""
 NONE_SEEN: Final = Unknown("no such ending was seen")
 NO_SPELLS: Final = Unknown("there was nothing to watch")
+NO_TIME: Final = Unknown("nobody was watched for any time")
+BAND_NOT_REACHED: Final = Unknown("the band does not reach one half where it is known")
+BEFORE_CURVE: Final = "ended or last watched before the curve begins"
+AFTER_CURVE: Final = "first watched after the curve ends"
 
 
 class Watched(Record, frozen=True, kw_only=True):
-    """The spells of an endpoint in seconds, the work item of each, and from and until when.
+    """The spells that curves are of, in seconds: the work item of each, since and until when.
 
-    `beyond` are left out: they were first watched when nobody else was any more (`readable`).
+    `horizons` are the times that numbers are given for, `tau` the last up to which the curves
+    are read.
     """
 
     endpoint: str
@@ -42,11 +49,7 @@ class Watched(Record, frozen=True, kw_only=True):
     clusters: tuple[Hashable, ...]
     start: float
     horizons: tuple[float, ...]
-    beyond: int = 0
-
-    @property
-    def tau(self) -> float:
-        return max(self.horizons)
+    tau: float
 
     @property
     def causes(self) -> tuple[str, ...]:
@@ -68,14 +71,12 @@ class Fitted(Record, frozen=True, kw_only=True):
     redrawn: Redrawn | None = None
 
 
-def spells_of(rows: Sequence[SpellRow]) -> tuple[tuple[Spell, ...], tuple[Hashable, ...]]:
-    """The spells (seconds) of rows that are watched, and each one's work item."""
-    kept = [row for row in rows if row.role in ("observed", "censored", "competing")]
-    spells = tuple(
-        Spell((row.duration or 0) / NS_PER_SECOND, row.cause, row.entry / NS_PER_SECOND)
-        for row in kept
-    )
-    return spells, tuple(row.cluster for row in kept)
+def spell_of(row: SpellRow) -> Spell | None:
+    """The spell of a row in seconds; null of a row that is not watched."""
+    if row.role not in ("observed", "censored", "competing"):
+        return None
+    assert row.duration is not None
+    return Spell(row.duration / NS_PER_SECOND, row.cause, row.entry / NS_PER_SECOND)
 
 
 def default_horizon(spells: Sequence[Spell], start: float, minimum: int) -> float | None:
@@ -93,46 +94,66 @@ def watched(
     rows: Sequence[SpellRow],
     horizons: Sequence[float],
     minimum: int = ENOUGH_AT_RISK,
-) -> Watched | Unknown:
-    """The spells of rows, from when on and up to when they can be read."""
-    spells, clusters = spells_of(rows)
-    if not spells:
-        return NO_SPELLS
-    found = readable(spells, clusters, minimum)
-    if isinstance(found, Unknown):
-        return found
-    beyond = len(spells) - len(found[0])
-    spells, clusters, start = found
-    default = default_horizon(spells, start, minimum)
-    wanted = tuple(sorted({time for time in horizons if time > start}))
-    if not wanted and default is None:
-        return Unknown("every one of them ended at the moment at which it began")
+) -> tuple[Watched | Unknown, tuple[SpellRow, ...]]:
+    """The spells that curves can be read from, and the rows with the others left out by name."""
+    spells = [spell_of(row) for row in rows]
+    if not any(spell is not None for spell in spells):
+        return NO_SPELLS, tuple(rows)
+    inside, start = _readable(spells, minimum)
+    if isinstance(start, Unknown):
+        return start, tuple(rows)
+    settled = tuple(
+        _settled(row, spell, within, start)
+        for row, spell, within in zip(rows, spells, inside, strict=True)
+    )
+    kept = [
+        (spell, row.cluster)
+        for spell, row in zip(inside, settled, strict=True)
+        if spell is not None and row.eligible
+    ]
+    default = default_horizon([spell for spell, _ in kept], start, minimum)
+    if default is None:
+        return NO_TIME, settled
+    wanted = tuple(sorted({*horizons})) or (default,)
     return Watched(
         endpoint=endpoint,
-        spells=spells,
-        clusters=clusters,
+        spells=tuple(spell for spell, _ in kept),
+        clusters=tuple(cluster for _, cluster in kept),
         start=start,
-        horizons=wanted or (default or 0.0,),
-        beyond=beyond,
-    )
+        horizons=wanted,
+        tau=wanted[-1] if wanted[-1] > start else default,
+    ), settled
 
 
-def readable(
-    spells: tuple[Spell, ...], clusters: tuple[Hashable, ...], minimum: int
-) -> tuple[tuple[Spell, ...], tuple[Hashable, ...], float] | Unknown:
-    """The spells that curves can be read from, and since when.
+def _readable(
+    spells: Sequence[Spell | None], minimum: int
+) -> tuple[Sequence[Spell | None], Number]:
+    """Each spell as far as curves can be read from it, and since when they can.
 
     One who had waited for very long when watching began enters when all others have ended.
     Where too few come after such a gap, the curves end at it and begin before it.
     """
-    start = first_start(spells, minimum)
-    gap = last_gap(spells)
+    present = [spell for spell in spells if spell is not None]
+    start = first_start(present, minimum)
+    gap = last_gap(present)
     if not isinstance(start, Unknown) or gap == 0:
-        return start if isinstance(start, Unknown) else (spells, clusters, start)
-    pairs = zip(before_gap(spells, gap), clusters, strict=True)
-    kept = [(spell, cluster) for spell, cluster in pairs if spell is not None]
-    inside, labels = zip(*kept, strict=True)
-    return readable(inside, labels, minimum)
+        return spells, start
+    inside = before_gap(present, gap)
+    if sum(one is not None for one in inside) < minimum:
+        return spells, start
+    rest = iter(inside)
+    return _readable([None if one is None else next(rest) for one in spells], minimum)
+
+
+def _settled(row: SpellRow, spell: Spell | None, within: Spell | None, start: float) -> SpellRow:
+    """The row, left out by name where its spell is in no curve."""
+    if spell is None:
+        return row
+    if within is None:
+        return structs.replace(row, role="excluded", reason=AFTER_CURVE)
+    if start > 0 and spell.exit <= start:
+        return structs.replace(row, role="excluded", reason=BEFORE_CURVE)
+    return row
 
 
 def fitted(found: Watched, *, seed: int, draws: int, minimum: int, level: float) -> Fitted:
@@ -148,13 +169,14 @@ def fitted(found: Watched, *, seed: int, draws: int, minimum: int, level: float)
 def again(fit: Fitted) -> Fitted:
     """The same fit with its work items drawn again."""
     found = fit.watched
+    readable = [time for time in found.horizons if time > found.start]
     drawn = redrawn(
         found.spells,
         found.clusters,
         found.causes,
         start=found.start,
         tau=found.tau,
-        times=sorted({*_band_times(fit.waiting, found.tau), *found.horizons}),
+        times=sorted({*_band_times(fit.waiting, found.tau), *readable}),
         seed=fit.seed,
         draws=fit.draws,
         level=fit.waiting.level,
@@ -181,6 +203,8 @@ def estimates(
 ) -> tuple[Estimate, ...]:
     """Every number of a time to event, of one group; all are unknown where nothing is fitted."""
     words = WAITS[endpoint]
+    start = 0.0 if isinstance(fit, Unknown) else fit.watched.start
+    given = f", of those still waiting at {duration(start)}" if start else ""
 
     def of(
         name: str, unit: str, value: Number, interval: Range, method: str, at: float | None
@@ -191,7 +215,7 @@ def estimates(
             unit=unit,
             value=value,
             interval=value if isinstance(value, Unknown) else interval,
-            method=method,
+            method=method + given,
             denominator=denominator,
             at=at,
             group=group,
@@ -210,7 +234,8 @@ def estimates(
         for cause, label in words.causes.items():
             found.append(of(label, "share", *incidence_at(fit, cause, time), time))
         found.append(of(words.still, "share", *_waiting_at(fit, time), time))
-    found.append(of(words.mean, "seconds", *mean_up_to(fit), fit.watched.tau))
+    last = fit.watched.horizons[-1]
+    found.append(of(words.mean, "seconds", *mean_up_to(fit, last), last))
     return tuple(found)
 
 
@@ -227,6 +252,17 @@ def _median_of_event(fit: Fitted) -> _Found:
     low = _reaching_half(incidence, lambda point: _end(point.interval, low=False))
     high = _reaching_half(incidence, lambda point: _end(point.interval, low=True))
     return value, _interval(low, high), "Aalen-Johansen, inverted log-log band"
+
+
+def _told(fit: Fitted, time: float) -> Unknown | None:
+    """Why nothing can be read off the curves at a time; null where it can."""
+    if time <= fit.watched.start and fit.watched.start > 0:
+        return Unknown(f"too few are at risk before {duration(fit.watched.start)}")
+    last = fit.waiting.last
+    points = fit.waiting.points
+    if time > last and not (points and points[-1].survival == 0):
+        return Unknown(f"nobody is watched after {duration(last)}")
+    return None
 
 
 def _reaching_half(incidence: Incidence, height: Callable[..., float]) -> Number:
@@ -250,13 +286,15 @@ def _median_waiting(fit: Fitted) -> _Found:
 
 
 def _interval(low: Number, high: Number) -> Range:
-    if isinstance(low, Unknown):
-        return low
-    return high if isinstance(high, Unknown) else Interval(low, high)
+    if isinstance(low, Unknown) or isinstance(high, Unknown):
+        return BAND_NOT_REACHED
+    return Interval(low, high)
 
 
 def incidence_at(fit: Fitted, cause: str, time: float) -> _Found:
     """The share that has ended by `cause` at a horizon."""
+    if (why := _told(fit, time)) is not None:
+        return why, why, "not estimated"
     value = fit.endings.at(cause, time)
     points = [point for point in fit.endings.of(cause).points if point.time <= time]
     method = "Aalen-Johansen, log-log"
@@ -267,6 +305,8 @@ def incidence_at(fit: Fitted, cause: str, time: float) -> _Found:
 
 
 def _waiting_at(fit: Fitted, time: float) -> _Found:
+    if (why := _told(fit, time)) is not None:
+        return why, why, "not estimated"
     value = fit.waiting.at(time)
     points = [point for point in fit.waiting.points if point.time <= time]
     method = "Kaplan-Meier, log-log"
@@ -276,17 +316,41 @@ def _waiting_at(fit: Fitted, time: float) -> _Found:
     return value, interval, method
 
 
-def mean_up_to(fit: Fitted) -> _Found:
-    """The mean time waited up to the last horizon: the area under the waiting curve."""
-    area = restricted_mean(fit.waiting, fit.watched.tau)
+def mean_up_to(fit: Fitted, time: float) -> _Found:
+    """The mean time waited, since the origin, up to a horizon: the area under the waiting curve.
+
+    With delayed entry it is the mean of those still waiting at the start, who have waited that
+    long already.
+    """
+    start = fit.watched.start
+    if (why := _told(fit, time)) is not None:
+        return why, why, "not estimated"
+    area = restricted_mean(fit.waiting, time)
     if isinstance(area, Unknown):
-        return area, area, "area under Kaplan-Meier"
+        return area, area, "not estimated"
     if fit.redrawn is not None:
-        return area.mean, fit.redrawn.restricted_mean, f"area under Kaplan-Meier, {_AGAIN}"
-    if area.standard_error == 0:
-        none = Unknown("all of them waited equally long up to the horizon")
-        return area.mean, none, "area under Kaplan-Meier"
-    return area.mean, area.interval, "area under Kaplan-Meier, Greenwood"
+        interval = _later(fit.redrawn.restricted_mean, start)
+        return start + area.mean, interval, f"area under Kaplan-Meier, {_AGAIN}"
+    method = "area under Kaplan-Meier, Greenwood on a logit scale"
+    return start + area.mean, _later(_logit(area, fit.waiting.level), start), method
+
+
+def _later(interval: Range, start: float) -> Range:
+    if isinstance(interval, Unknown):
+        return interval
+    return Interval(interval.low + start, interval.high + start)
+
+
+def _logit(area: RestrictedMean, level: float) -> Range:
+    """The interval of an area that lies between none and all of the time up to tau."""
+    whole = area.tau - area.start
+    share = area.mean / whole
+    if area.standard_error == 0 or not 0 < share < 1:
+        return Unknown("all of them waited equally long up to the horizon")
+    half = normal_quantile(level) * area.standard_error / (whole * share * (1 - share))
+    middle = log(share / (1 - share))
+    low, high = (whole / (1 + exp(-(middle + side))) for side in (-half, half))
+    return Interval(low, high)
 
 
 # Curves
@@ -376,17 +440,14 @@ def _incidence_points(fit: Fitted, cause: str) -> tuple[CurvePoint, ...]:
 
 
 def _band(fit: Fitted, at: Callable[[Redrawn, float], Range]) -> Mapping[float, Range]:
-    """By event time the band over redrawn work items; between its times, the one before."""
+    """By event time the band over redrawn work items, where it was taken."""
     if fit.redrawn is None:
         return {}
     taken = {*_band_times(fit.waiting, fit.watched.tau)}
     found: dict[float, Range] = {}
-    latest: Range = Unknown("no band before the first ending")
     for point in fit.waiting.points:
         if point.time > fit.watched.tau:
             found[point.time] = Unknown("no band beyond the horizon")
             continue
-        if point.time in taken:
-            latest = at(fit.redrawn, point.time)
-        found[point.time] = latest
+        found[point.time] = at(fit.redrawn, point.time) if point.time in taken else NO_BAND_TAKEN
     return found

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from study import beside, files
 from study.beside import BadFile, read_access, read_assignment, read_losses
-from study.files import NotWritten, read_file, write_files
+from study.files import FileFailed, read_file, write_files
 from study.register import (
     CLOSED_BEFORE,
     NOT_YET_OPENED,
@@ -614,11 +614,11 @@ def test_whichever_step_fails_the_old_files_stay(
         return real(*arguments)
 
     monkeypatch.setattr(os, call, failing)
-    with pytest.raises(NotWritten if isinstance(fault, OSError) else KeyboardInterrupt) as caught:
+    with pytest.raises(FileFailed if isinstance(fault, OSError) else KeyboardInterrupt) as caught:
         write_files(str(report), NEW)
     assert len(calls) >= at
     assert tree(report) == OLD
-    if isinstance(caught.value, NotWritten):
+    if isinstance(caught.value, FileFailed):
         assert caught.value.path == str(report / list(NEW)[at - 1])
         assert str(caught.value) == f"{caught.value.path}: No space left on device"
 
@@ -630,7 +630,7 @@ def test_a_disk_that_is_full_while_bytes_are_written_leaves_the_old_files(report
     before = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, limits[1]))
     try:
-        with pytest.raises(NotWritten, match=r"big\.bin: File too large"):
+        with pytest.raises(FileFailed, match=r"big\.bin: File too large"):
             write_files(str(report), {**NEW, "big.bin": b"x" * 20_000})
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
@@ -651,7 +651,7 @@ def test_without_hard_links_files_are_written_all_the_same(
 
 def test_a_folder_in_the_place_of_a_file_leaves_the_old_files(report: Path) -> None:
     (report / "x.json").mkdir()
-    with pytest.raises(NotWritten) as caught:
+    with pytest.raises(FileFailed) as caught:
         write_files(str(report), NEW)
     assert caught.value.path == str(report / "x.json")
     assert tree(report) == OLD
@@ -662,7 +662,7 @@ def test_a_folder_in_the_place_of_a_file_leaves_the_old_files(report: Path) -> N
     ["../a", "/a", "a/b/c", "rows/../a", "./a", "", "rows/", "/", ".hidden", "a\\b", "a\0", "C:a"],
 )
 def test_a_name_that_is_not_plain_is_not_written(report: Path, name: str) -> None:
-    with pytest.raises(NotWritten, match="not a plain file name"):
+    with pytest.raises(FileFailed, match="not a plain file name"):
         write_files(str(report), {"report.md": b"new", name: b"x"})
     assert tree(report) == OLD
 
@@ -672,7 +672,7 @@ def test_a_link_to_another_place_is_not_followed(
 ) -> None:
     elsewhere = tmp_path_factory.mktemp("elsewhere")
     (report / "figures").symlink_to(elsewhere)
-    with pytest.raises(NotWritten, match="its folder is a link to another place"):
+    with pytest.raises(FileFailed, match="its folder is a link to another place"):
         write_files(str(report), {"report.md": b"new", "figures/a.svg": b"x"})
     assert tree(elsewhere) == {}
     assert tree(report) == OLD
@@ -690,7 +690,7 @@ def test_a_link_in_the_place_of_a_file_is_replaced_and_what_it_names_is_left(
 
 
 def test_a_directory_that_is_a_file_is_not_written(report: Path) -> None:
-    with pytest.raises(NotWritten):
+    with pytest.raises(FileFailed):
         write_files(str(report / "report.md"), NEW)
     assert tree(report) == OLD
 
@@ -698,7 +698,7 @@ def test_a_directory_that_is_a_file_is_not_written(report: Path) -> None:
 @pytest.mark.parametrize("name", ["none.csv", "rows", "a\0b", "\x1b[2J\udcff"])
 def test_a_file_that_cannot_be_read_is_named(report: Path, name: str) -> None:
     path = str(report / name)
-    with pytest.raises(NotWritten) as caught:
+    with pytest.raises(FileFailed) as caught:
         read_file(path)
     assert caught.value.path == path
     assert caught.value.why

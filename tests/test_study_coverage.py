@@ -15,9 +15,10 @@ pytest.importorskip("lifelines", reason="the study extra is not installed")
 from replay.testing.simulate import simulate
 from study.estimates import Unknown
 from study.result import Operations
+from study.rows import Role, SpellRow
 from study.spells import Spell
 from study.survival import KaplanMeier, kaplan_meier
-from study.times import readable
+from study.times import AFTER_CURVE, BEFORE_CURVE, Watched, watched
 from tests.benchmarks.coverage import Counted, Seen, answer, counted, lines, run
 from tests.benchmarks.known import HOURS, Competing, configurations, events_an_item
 
@@ -40,7 +41,7 @@ def area(curve: Callable[[float], float], start: float, end: float) -> float:
 @pytest.mark.parametrize("waits", [ENDS, ALONE])
 def test_the_mean_is_the_area_under_the_waiting_curve(waits: Competing, start: float) -> None:
     whole = area(lambda time: waits.waiting(time, start), start, 12)
-    assert waits.mean(12, start) == pytest.approx(whole, rel=1e-9)
+    assert waits.mean(12, start) == pytest.approx(start + whole, rel=1e-9)
 
 
 @pytest.mark.parametrize("start", [0.0, 3.5])
@@ -180,12 +181,30 @@ STEADY: Final = tuple(Spell(1 + i / 10, "reviewed") for i in range(20))
 LONG_AGO: Final = Spell(40, "reviewed", 30)
 
 
+def row(number: int, spell: Spell) -> SpellRow:
+    """A spell as a row of the wait for a review (seconds)."""
+    role: Role = "censored" if spell.cause is None else "observed"
+    return SpellRow(
+        log="log",
+        work_id=f"W{number}",
+        role=role,
+        basis="utc",
+        cause=spell.cause,
+        duration=round(spell.exit * 1e9),
+        entry=round(spell.entry * 1e9),
+    )
+
+
+def seen(*spells: Spell) -> tuple[Watched | Unknown, tuple[SpellRow, ...]]:
+    return watched("review_latency", [row(n, spell) for n, spell in enumerate(spells)], ())
+
+
 def test_one_who_had_waited_for_long_leaves_the_curves_of_the_others() -> None:
-    found = readable((*STEADY, LONG_AGO), (*range(21),), 10)
+    found, rows = seen(*STEADY, LONG_AGO)
     assert not isinstance(found, Unknown)
-    spells, clusters, start = found
-    assert (start, clusters) == (0.0, (*range(20),))
-    curve, alone = (kaplan_meier(each) for each in (spells, STEADY))
+    assert (found.start, len(found.spells)) == (0.0, 20)
+    assert [one.reason for one in rows if one.role == "excluded"] == [AFTER_CURVE]
+    curve, alone = (kaplan_meier(each) for each in (found.spells, STEADY))
     assert isinstance(curve, KaplanMeier)
     assert isinstance(alone, KaplanMeier)
     times = (0.5, 1.0, 2.0, 2.85)
@@ -193,9 +212,9 @@ def test_one_who_had_waited_for_long_leaves_the_curves_of_the_others() -> None:
 
 
 def test_no_curve_goes_on_at_0_past_one_who_waited_longer() -> None:
-    found = readable((*STEADY, LONG_AGO), (*range(21),), 10)
+    found, _ = seen(*STEADY, LONG_AGO)
     assert not isinstance(found, Unknown)
-    curve = kaplan_meier(found[0])
+    curve = kaplan_meier(found.spells)
     assert isinstance(curve, KaplanMeier)
     assert curve.last == STEADY[-1].exit
     assert isinstance(curve.at(35), Unknown)
@@ -203,14 +222,22 @@ def test_no_curve_goes_on_at_0_past_one_who_waited_longer() -> None:
 
 def test_curves_begin_after_a_gap_where_enough_come_after_it() -> None:
     many = tuple(Spell(50 + i, "reviewed", 30) for i in range(10))
-    found = readable((*STEADY, *many), (*range(30),), 10)
+    found, rows = seen(*STEADY, *many)
     assert not isinstance(found, Unknown)
-    assert (len(found[0]), found[2]) == (30, 30)
+    assert (len(found.spells), found.start) == (10, 30)
+    assert {one.reason for one in rows if one.role == "excluded"} == {BEFORE_CURVE}
 
 
 def test_too_few_without_a_gap_stay_unknown() -> None:
-    found = readable((Spell(5, "reviewed", 1), Spell(6, "reviewed", 2)), (1, 2), 10)
+    found, rows = seen(Spell(5, "reviewed", 1), Spell(6, "reviewed", 2))
     assert isinstance(found, Unknown)
+    assert [one.role for one in rows] == ["observed"] * 2
+
+
+def test_too_few_before_a_gap_are_no_curve_of_their_own() -> None:
+    found, rows = seen(Spell(1, "reviewed"), Spell(7, "reviewed", 6))
+    assert isinstance(found, Unknown)
+    assert [one.role for one in rows] == ["observed"] * 2
 
 
 @pytest.mark.long

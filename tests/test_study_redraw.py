@@ -396,10 +396,11 @@ def test_clusters_that_do_not_differ_give_no_interval() -> None:
 
 
 def test_draws_that_differ_by_rounding_only_are_the_same() -> None:
-    """Seven of ten end in either cluster, in one of them one by one and in the other at once."""
+    """Seven of ten end in each cluster, in half of them one by one and in the others at once."""
     one_by_one = [*(Spell(i, "recovered") for i in range(1, 8)), *(Spell(20) for _ in range(3))]
     at_once = [*(Spell(5, "recovered") for _ in range(7)), *(Spell(20) for _ in range(3))]
-    found = drawing(one_by_one + at_once, [0] * 10 + [1] * 10)
+    labels = [number for number in range(6) for _ in range(10)]
+    found = drawing((one_by_one + at_once) * 3, labels)
     values = found.draws_of["at", None, 8]
     assert 0 < values.max() - values.min() < 1e-15
     assert found.waiting(8) == ALL_THE_SAME

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 import replay
 from replay.testing.strategies import histories
 from study.operational import judged, waits
-from study.operational.costs import costs, currencies
-from study.operational.log import CORRECTED, NOT_COVERED, WITHDRAWN, ReplayedLog, is_corrected
+from study.operational.costs import NOT_DUE, Assigned, costs, currencies
+from study.operational.log import NOT_COVERED, ReplayedLog
+from study.operational.standing import as_corrected
 from study.result import Loss
 from study.rows import ClaimRow, Row, SpellRow
 from tests.notation import event, history, history_of
@@ -100,9 +101,49 @@ def test_a_ready_item_waits_from_when_it_was_validly_ready(
     assert [spell(row) for row in waits.review_latency(replayed(log))] == expected
 
 
-def test_a_wait_that_a_correction_may_have_moved_is_left_out_by_name() -> None:
-    (row,) = waits.review_latency(replayed("r1 ci- ci+!e2 ready review+"))
-    assert (row.role, row.reason) == ("excluded", CORRECTED)
+@pytest.mark.parametrize(
+    ("log", "expected"),
+    [
+        ("r1 ci- ci+!e2 ready:5 review+:9", ("e4", "observed", "reviewed", "e5", 4.0)),
+        # the check that made it ready was recorded wrongly at minute 1, and corrected at 6
+        ("r1 ci-:1 ready:2 ci+!e2:6 review+:9", ("e3", "observed", "reviewed", "e5", 7.0)),
+        ("r1 ci+ ready:2 retract!e3:3 ready:5 note:8", ("e5", "censored", None, None, 3.0)),
+        ("r1 ci+ ready:2 review+:4 retract!e4:5 note:8", ("e3", "censored", None, None, 6.0)),
+        ("r1 note ci+ ready:3 retract!e2:4 review+:9", ("e4", "observed", "reviewed", "e6", 6.0)),
+    ],
+)
+def test_a_corrected_item_waits_as_its_corrections_leave_it(log: str, expected: Any) -> None:
+    (row,) = waits.review_latency(replayed(log))
+    assert spell(row) == expected
+
+
+def as_known(item: replay.Item) -> tuple[Any, ...]:
+    """What an item shows that does not name when it was learned."""
+    return (
+        item.state.value,
+        item.revision.value,
+        item.clocks.last_progress,
+        [(one.opened, one.end, one.elapsed) for one in item.episodes or ()],
+        [(one.event_id, one.verdict) for one in item.claims or () if one.claim in judged.CLAIMS],
+        [(one.event_id, one.status) for one in item.receipts or ()],
+    )
+
+
+@given(histories(work_ids=("W1", "W2"), max_size=18))
+@settings(max_examples=400)
+def test_a_history_of_what_stands_has_the_answers_of_the_corrected_one(
+    log: replay.History,
+) -> None:
+    prefix = log.until()
+    shown = replay.project(prefix, rules=RULES)
+    made = as_corrected(prefix, shown)
+    again = {item.work_id: item for item in replay.project(made, rules=RULES).items}
+    for item in shown.items:
+        kept = [e for e in made.events if e.work_id == item.work_id]
+        if kept:
+            assert as_known(again[item.work_id]) == as_known(item)
+            left = again[item.work_id].corrections or ()
+            assert {one.status for one in left} <= {"ineffective"}
 
 
 def test_an_item_that_the_rules_do_not_cover_is_left_out_by_name() -> None:
@@ -204,14 +245,13 @@ def test_a_claim_is_judged_as_a_reader_had_it_when_it_was_made(log: replay.Histo
     }
     assert {row.event_id for row in rows} == {*made}
     for row in rows:
-        if row.role == "observed":
-            event = made[str(row.event_id)]
-            then = replay.project(log.until(sequence=event.recorded_sequence), rules=RULES)
-            (claim,) = (one for one in then.claims if one.event_id == event.event_id)
-            assert (row.made, row.unevidenced) == (claim.verdict, claim.verdict != "supported")
-            assert row.rule == claim.rule
-        else:
-            assert row.reason == WITHDRAWN
+        event = made[str(row.event_id)]
+        then = replay.project(log.until(sequence=event.recorded_sequence), rules=RULES)
+        (claim,) = (one for one in then.claims if one.event_id == event.event_id)
+        assert (row.made, row.unevidenced) == (claim.verdict, claim.verdict != "supported")
+        assert row.rule == claim.rule
+        standing = {one.event_id: one.verdict for one in seen.projection.claims}
+        assert row.verdict == standing.get(event.event_id, "withdrawn")
 
 
 @pytest.mark.parametrize(
@@ -226,7 +266,8 @@ def test_a_claim_is_judged_as_a_reader_had_it_when_it_was_made(log: replay.Histo
         ("r1 r2 ready@r1", [("stale", "stale", True)]),
         ("r1 ci+ done", [("supported", "supported", False)]),
         ("r1 ci+ ready r2", [("supported", "stale", False)]),
-        ("r1 ready retract!e2", [(None, None, None)]),
+        ("r1 ready retract!e2", [("missing", "withdrawn", True)]),
+        ("r1 ready@r9 ready!e2", [("unknown", "withdrawn", True), ("missing", "missing", True)]),
         ("r1 -b1", []),
     ],
 )
@@ -355,7 +396,7 @@ def test_a_field_that_was_lost_is_unavailable_and_the_others_are_not() -> None:
 # Costs
 
 
-def cost_rows(log: ReplayedLog, assigned: frozenset[str] | None = None) -> dict[Any, Any]:
+def cost_rows(log: ReplayedLog, assigned: Assigned | None = None) -> dict[Any, Any]:
     rows = costs(log, currencies([log]), assigned)
     return {(row.work_id, row.component, row.unit): (row.role, row.value) for row in rows}
 
@@ -406,9 +447,22 @@ def test_amounts_of_two_currencies_are_never_added() -> None:
 
 def test_an_item_that_is_not_registered_is_left_out_by_name() -> None:
     log = replayed("start start#W2")
-    found = cost_rows(log, frozenset({"W2"}))
+    found = cost_rows(log, Assigned(frozenset({"W2"}), frozenset({"W2"})))
     assert found["W1", "events", "events"] == ("excluded", 1.0)
     assert found["W2", "events", "events"] == ("observed", 1.0)
+
+
+def test_an_item_that_is_registered_but_not_due_is_not_called_unregistered() -> None:
+    assigned = Assigned(frozenset({"W1", "W2"}), frozenset({"W2"}))
+    rows = costs(replayed("start start#W2"), (), assigned)
+    assert {row.reason for row in rows if row.work_id == "W1"} == {NOT_DUE}
+
+
+def test_events_are_counted_also_where_an_import_lost_the_costs() -> None:
+    log = replayed(cost_log({"tokens": 5}), losses=(Loss(name="cost.recorded", why="no field"),))
+    found = cost_rows(log)
+    assert found["W1", "events", "events"] == ("observed", 2.0)
+    assert found["W1", "tokens", "tokens"] == ("unavailable", None)
 
 
 @given(histories(work_ids=("W1", "W2", None), basis="elapsed"), st.booleans())
@@ -450,6 +504,3 @@ def test_each_episode_has_one_row_and_each_item_one_wait(log: replay.History) ->
     for item in seen.projection.items:
         ready = [event for event in seen.by_item[item.work_id] if event.type == "review.requested"]
         assert (item.work_id in waiting) == bool(ready)
-        if is_corrected(item):
-            gaps = [row for row in waits.progress_gap(seen) if row.work_id == item.work_id]
-            assert [row.reason for row in gaps] == [CORRECTED]

@@ -11,8 +11,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 import replay
+from study.estimates import Record
 from study.operational.log import ENDED_BEFORE, NOT_COVERED, TERMINAL, ReplayedLog
-from study.rows import CostRow
+from study.operational.needs import lacking
+from study.rows import Basis, CostRow, Role
 
 COMPONENTS: Final[Mapping[str, str]] = {
     "tool_calls": "calls",
@@ -25,6 +27,8 @@ COMPONENTS: Final[Mapping[str, str]] = {
 _UNITS: Final = frozenset({"events", "share", *COMPONENTS.values()})
 NEVER_RECORDED: Final = "never recorded for it"
 NOT_REGISTERED: Final = "not in the register"
+NOT_DUE: Final = "registered as opened after the cutoff or closed before the window"
+COST: Final = "cost.recorded"
 NO_CURRENCY: Final = "no currency named"
 
 
@@ -34,7 +38,7 @@ def currencies(logs: Iterable[ReplayedLog]) -> tuple[str, ...]:
         _currency(event)
         for log in logs
         for event in log.prefix.events
-        if event.type == "cost.recorded" and event.payload.get("amount") is not None
+        if event.type == COST and event.payload.get("amount") is not None
     }
     return tuple(sorted(found))
 
@@ -47,27 +51,38 @@ def _currency(event: replay.Event) -> str:
     return f"currency {named}" if named in _UNITS else named
 
 
-def costs(
-    log: ReplayedLog, known: Iterable[str], assigned: frozenset[str] | None
-) -> Iterator[CostRow]:
-    """One row an item and component; `assigned` are the registered items, `known` currencies."""
-    money = tuple(known)
+class Assigned(Record, frozen=True):
+    """The work items of a register: all of them, and those that the logs should hold."""
+
+    registered: frozenset[str]
+    due: frozenset[str]
+
+
+def costs(log: ReplayedLog, known: Iterable[str], assigned: Assigned | None) -> Iterator[CostRow]:
+    """One row an item and component; `known` are the currencies."""
+    units = _units(known)
+    lost = lacking(log.losses, "cost")
     for item in log.projection.items:
-        silenced = _silenced(log, item)
-        events = [e for e in log.by_item[item.work_id] if not log.before_window(e.recorded_at)]
-        registered = None if assigned is None else item.work_id in assigned
-        why = _left_out(log, item, events, registered)
-        about = {**log.about(item.work_id), "registered": registered}
+        recorded = log.by_item[item.work_id]
+        events = [event for event in recorded if not log.before_window(event.recorded_at)]
+        why = _left_out(log, item, events, assigned)
+        about = {
+            **log.about(item.work_id),
+            "at": recorded[0].recorded_at,
+            "registered": None if assigned is None else item.work_id in assigned.registered,
+        }
         yield _row(about, "events", "events", float(len(events)), why)
-        records = [event for event in events if event.type == "cost.recorded"]
-        for component, unit in COMPONENTS.items():
-            value = _total(records, silenced, component)
-            yield _row(about, component, unit, value, why, _unknown(silenced))
-        for currency in money:
-            paid = [event for event in records if _currency(event) == currency]
-            yield _row(
-                about, "amount", currency, _total(paid, silenced, "amount"), why, _unknown(silenced)
-            )
+        silenced = _silenced(log, item)
+        unknown = NOT_COVERED if silenced is None else lost
+        costs = [e for e in events if e.type == COST and e.event_id not in (silenced or ())]
+        for component, unit in units:
+            value = _total(costs, component, unit) if unknown is None else None
+            yield _row(about, component, unit, value, why, unknown or NEVER_RECORDED)
+
+
+def _units(known: Iterable[str]) -> list[tuple[str, str]]:
+    """Every component that is recorded by somebody, and its unit: amounts by currency."""
+    return [*COMPONENTS.items(), *(("amount", currency) for currency in known)]
 
 
 def _row(
@@ -78,41 +93,29 @@ def _row(
     left_out: str | None,
     unknown: str = NEVER_RECORDED,
 ) -> CostRow:
+    role: Role = "observed" if value is not None else "unavailable"
+    reason = None if value is not None else unknown
     if left_out is not None:
-        return CostRow(
-            **about,
-            role="excluded",
-            reason=left_out,
-            component=component,
-            unit=unit,
-            value=value,
-        )
-    if value is None:
-        return CostRow(**about, role="unavailable", reason=unknown, component=component, unit=unit)
-    return CostRow(**about, role="observed", component=component, unit=unit, value=value)
+        role, reason = "excluded", left_out
+    of: dict[str, Any] = {"component": component, "unit": unit, "value": value}
+    return CostRow(**about, **of, role=role, reason=reason)
 
 
-def omitted(work_id: str, log: str, lane: str | None, known: Iterable[str]) -> Iterator[CostRow]:
-    """The rows of a registered item that left no event: no events, and no cost on record."""
-    about: dict[str, Any] = {
-        "log": log,
-        "work_id": work_id,
-        "basis": "utc",  # an omitted item has no time of its own
-        "lane": lane,
-        "registered": True,
-    }
+def omitted(
+    work_id: str, basis: Basis, lane: str | None, known: Iterable[str]
+) -> Iterator[CostRow]:
+    """The rows of a registered item that is in no log: no events, and no cost on record."""
+    about = {"log": "", "work_id": work_id, "basis": basis, "lane": lane, "registered": True}
     yield _row(about, "events", "events", 0.0, None)
-    for component, unit in COMPONENTS.items():
+    for component, unit in _units(known):
         yield _row(about, component, unit, None, None)
-    for currency in known:
-        yield _row(about, "amount", currency, None, None)
 
 
 def _left_out(
-    log: ReplayedLog, item: replay.Item, events: list[replay.Event], registered: bool | None
+    log: ReplayedLog, item: replay.Item, events: list[replay.Event], assigned: Assigned | None
 ) -> str | None:
-    if registered is False:
-        return NOT_REGISTERED
+    if assigned is not None and item.work_id not in assigned.due:
+        return NOT_DUE if item.work_id in assigned.registered else NOT_REGISTERED
     since = item.state.since
     ended = item.state.value in TERMINAL and since is not None and log.before_window(since.time)
     return ENDED_BEFORE if ended and not events else None
@@ -131,18 +134,11 @@ def _silenced(log: ReplayedLog, item: replay.Item) -> frozenset[str] | None:
     )
 
 
-def _unknown(silenced: frozenset[str] | None) -> str:
-    return NOT_COVERED if silenced is None else NEVER_RECORDED
-
-
-def _total(
-    records: Iterable[replay.Event], silenced: frozenset[str] | None, key: str
-) -> float | None:
-    if silenced is None:
-        return None
+def _total(records: Iterable[replay.Event], component: str, unit: str) -> float | None:
     values = [
-        event.payload[key]
+        event.payload[component]
         for event in records
-        if event.event_id not in silenced and event.payload.get(key) is not None
+        if event.payload.get(component) is not None
+        and (component != "amount" or _currency(event) == unit)
     ]
     return float(sum(values)) if values else None

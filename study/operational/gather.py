@@ -53,7 +53,7 @@ def operations(
     """Every endpoint of some logs; the keywords are the fields of `Question`, `rules` among them.
 
     Raises `LogsRefused`, which names all of them, for logs that the contract refuses (unless
-    `without_refused`), `replay.FileError` and `study.files.NotWritten` for a file that cannot
+    `without_refused`), `replay.FileError` and `study.files.FileFailed` for a file that cannot
     be read, `study.beside.BadFile` for one that is not what it should be, and
     `replay.UsageError` for what cannot be asked.
     """
@@ -100,8 +100,7 @@ class _Asked:
             self._replayed(name, history, losses, lanes_of) for name, history, losses in histories
         ]
         register = self._flow(replayed)
-        if isinstance(register, RegisterFlow):
-            options = structs.replace(options, omitted=len(register.omitted))
+        options = structs.replace(options, omitted=self._omitted(register))
         rows = self._rows(replayed, register)
         self._note_clones(replayed)
         empty = replay.as_document(_nothing(self.question.rules, histories))
@@ -141,14 +140,7 @@ class _Asked:
                     f"{seen[digest]} and {name} are the same bytes, which would be counted twice"
                 )
             seen[digest] = name
-            yield name, history, self._losses(path, history)
-
-    def _losses(self, path: str, history: replay.History) -> tuple[Loss, ...]:
-        beside = f"{path}{LOSSES_SUFFIX}"
-        if path == STDIN or not os.path.lexists(beside):
-            return ()
-        losses: tuple[Loss, ...] = read_losses(os.path.basename(beside), read_file(beside))
-        return losses
+            yield name, history, _losses(path)
 
     def _replayed(
         self,
@@ -183,14 +175,14 @@ class _Asked:
                 "progress_gap": waits.progress_gap(log),
                 "receipt_completeness": log.judged(judged.receipt_completeness(log, access)),
                 **{id: log.judged(make(log)) for id, make in judged.ROWS.items()},
-                "cost": costs.costs(log, money, assigned),
             }
             for id, of_one in found.items():
                 rows[id] += log.available(id, of_one)
-        if isinstance(register, RegisterFlow):
+            rows["cost"] += costs.costs(log, money, assigned)
+        if isinstance(register, RegisterFlow) and not self.refused:
+            basis, lanes = logs[0].basis, self._registered_lanes()
             for work_id in register.omitted:
-                lane = self._registered_lanes().get(work_id)
-                rows["cost"] += costs.omitted(work_id, self.files["register"].name, lane, money)
+                rows["cost"] += costs.omitted(work_id, basis, lanes.get(work_id), money)
         self._note_costs(logs)
         return rows
 
@@ -237,6 +229,13 @@ class _Asked:
             *self._watched(self.register, logs),
         )
 
+    def _omitted(self, register: RegisterFlow | Unknown) -> int | Unknown:
+        if isinstance(register, Unknown):
+            return register
+        if self.refused:
+            return Unknown("work of the refused logs cannot be told from omitted work")
+        return len(register.omitted)
+
     def _watched(
         self, register: Register, logs: Sequence[ReplayedLog]
     ) -> tuple[int | None, Basis | None, int | None]:
@@ -251,11 +250,20 @@ class _Asked:
         since = min((log.since for log in shown if log.since is not None), default=None)
         return until, bases[0] if bases else None, since
 
-    def _assigned(self, logs: Sequence[ReplayedLog]) -> frozenset[str] | None:
+    def _assigned(self, logs: Sequence[ReplayedLog]) -> costs.Assigned | None:
         if self.register is None:
             return None
         owed = due(self.register, *self._watched(self.register, logs))
-        return frozenset(entry.id for entry in owed.due)
+        registered = frozenset(one.id for one in self.register.entries if one.kind == "work")
+        return costs.Assigned(registered, frozenset(entry.id for entry in owed.due))
+
+
+def _losses(path: str) -> tuple[Loss, ...]:
+    """What an import lost, by the file beside the log; nothing where there is none."""
+    beside = f"{path}{LOSSES_SUFFIX}"
+    if path == STDIN or not os.path.lexists(beside):
+        return ()
+    return read_losses(os.path.basename(beside), read_file(beside))
 
 
 def _nothing(rules: str, logs: Sequence[_Read]) -> replay.Projection:

@@ -27,21 +27,31 @@ def grouping(
         case "lane":
             return Grouping(by="lane", missing="no lane", assigned=False, of=lambda row: row.lane)
         case "log":
-            return Grouping(by="log", missing="no log", assigned=False, of=lambda row: row.log)
+            return Grouping(by="log", missing="in no log", assigned=False, of=_log_of)
     return None if asked.before_after is None else _by_time(asked.before_after, histories)
 
 
+def _log_of(row: Row) -> str | None:
+    return row.log or None  # omitted work is in none
+
+
 def _by_time(word: str, histories: Mapping[str, replay.History]) -> Grouping:
-    """Before or from a time, by when a row's subject began."""
+    """Before or from a time, by when the work item began: so no item is in both groups."""
     turns = {name: nanoseconds(history, word) for name, history in histories.items()}
+    began: dict[tuple[str, str], int] = {}
+    for name, history in histories.items():
+        for event in history.events:
+            if event.work_id is not None:
+                began.setdefault((name, event.work_id), event.recorded_at)
 
     def side(row: Row) -> str | None:
-        if row.at is None or row.log not in turns:
+        at = began.get(row.cluster)
+        if at is None:
             return None
-        return f"from {word}" if row.at >= turns[row.log] else f"before {word}"
+        return f"from {word}" if at >= turns[row.log] else f"before {word}"
 
-    by = f"when it began (before or from {word})"
-    return Grouping(by=by, missing="no time", assigned=False, of=side)
+    by = f"when the work item began (before or from {word})"
+    return Grouping(by=by, missing="in no log", assigned=False, of=side)
 
 
 def unrecorded(assignment: Assignment, histories: Mapping[str, replay.History]) -> str | None:
@@ -58,4 +68,4 @@ def unrecorded(assignment: Assignment, histories: Mapping[str, replay.History]) 
     if not lost:
         return None
     told = ", ".join(f"{count} in arm {arm}" for arm, count in sorted(lost.items()))
-    return f"Assigned work items that left no event, in no estimate: {told}."
+    return f"Assigned work items that left no event, and are in no endpoint: {told}."

@@ -43,19 +43,22 @@ def _on_record(
 
 
 def false_success(log: ReplayedLog) -> Iterator[ClaimRow]:
-    """Each claim of completion or readiness, judged when it was made."""
+    """Each claim of completion or readiness, judged when it was made.
+
+    One that was withdrawn counts all the same: what is false is withdrawn more often.
+    """
     records = _on_record(log, lambda item: item.claims, lambda event: event.type in CLAIMS)
     for event, claim in records:
         about = {**log.about_event(event), "claim": event.type}
-        if isinstance(claim, str):
-            yield ClaimRow(**about, role="excluded", reason=claim)
+        if claim == NOT_COVERED:
+            yield ClaimRow(**about, role="excluded", reason=NOT_COVERED)
             continue
         made = _when_made(log, event)
         yield ClaimRow(
             **about,
             role="observed",
             made=made.verdict,
-            verdict=claim.verdict,
+            verdict="withdrawn" if isinstance(claim, str) else claim.verdict,
             unevidenced=made.verdict != "supported",
             rule=made.rule,
             evidence=made.evidence,
@@ -141,20 +144,17 @@ def _field(
     access: Mapping[str, AccessStatus] | None,
     about: dict[str, Any],
 ) -> FieldRow:
-    refs = event.evidence_refs if field == "evidence_refs" else ()
-    why = lacking(log.losses, f"receipt_completeness/{field}")
-    if why is not None:
-        return FieldRow(**about, role="unavailable", reason=why, status="unavailable", refs=refs)
+    about = {**about, "refs": event.evidence_refs if field == "evidence_refs" else ()}
     status = of_whole(_recorded(log, event, receipt, field, access), event.event_id, access)
-    match status:
-        case "inapplicable":
-            return FieldRow(
-                **about, role="excluded", reason="inapplicable", status=status, refs=refs
-            )
-        case "unavailable":
-            why = "no access file was given" if access is None else "not in the access file"
-            return FieldRow(**about, role="unavailable", reason=why, status=status, refs=refs)
-    return FieldRow(**about, role="observed", status=status, refs=refs)
+    lost = lacking(log.losses, f"receipt_completeness/{field}")
+    if status == "inapplicable":
+        return FieldRow(**about, role="excluded", reason="inapplicable", status=status)
+    if lost is not None:
+        return FieldRow(**about, role="unavailable", reason=lost, status="unavailable")
+    if status == "unavailable":
+        why = "no access file was given" if access is None else "not in the access file"
+        return FieldRow(**about, role="unavailable", reason=why, status=status)
+    return FieldRow(**about, role="observed", status=status)
 
 
 def _recorded(
@@ -176,6 +176,8 @@ def _recorded(
 
 def _mismatched(log: ReplayedLog, event: replay.Event) -> frozenset[str]:
     """The events among its evidence that are of the same item and of another revision."""
+    if event.artifact_revision is None:  # of no version, nothing is of another one
+        return frozenset()
     linked = [(ref, log.events.get(ref)) for ref in event.evidence_refs]
     return frozenset(
         ref

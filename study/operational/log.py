@@ -9,12 +9,21 @@ from msgspec import structs
 
 import replay
 from study.operational.needs import lacking
+from study.operational.standing import as_corrected
 from study.result import Loss
-from study.rows import Basis, Role, Row, SpellRow
+from study.rows import (
+    ApprovalRow,
+    AssertionRow,
+    Basis,
+    ClaimRow,
+    FieldRow,
+    Role,
+    Row,
+    SpellRow,
+)
 
 NOT_COVERED: Final = "not covered by the rules"
 WITHDRAWN: Final = "withdrawn by a correction"
-CORRECTED: Final = "corrected: when it was so cannot be read off"
 BEFORE_WINDOW: Final = "recorded before the window"
 ENDED_BEFORE: Final = "ended before the window"
 NOT_IN_WINDOW: Final = "observed before the window only"
@@ -50,6 +59,12 @@ class ReplayedLog:
         self.losses = losses
         self.projection = replay.project(prefix, rules=rules)
         self.timeline = replay.timeline_of(prefix, rules=rules)
+        """When each answer was learned."""
+        corrected = as_corrected(prefix, self.projection)
+        self.came_to_hold = (
+            self.timeline if corrected is prefix else replay.timeline_of(corrected, rules=rules)
+        )
+        """When each answer came to hold, as known at the cutoff."""
         self.basis: Basis = prefix.facts.basis
         self.events = {event.event_id: event for event in prefix.events}
         self.by_item: dict[str, list[replay.Event]] = {}
@@ -108,7 +123,7 @@ class ReplayedLog:
     ) -> SpellRow:
         """A wait from `origin` to `end` (event, time); `event` is the cause of interest."""
         duration = end[1] - origin[1]
-        entry = max(0, (self.since or origin[1]) - origin[1]) if self.since is not None else 0
+        entry = 0 if self.since is None else max(0, self.since - origin[1])
         role: Role = "censored" if cause is None else "observed" if cause == event else "competing"
         reason = None
         if entry and entry >= duration:
@@ -145,15 +160,27 @@ class ReplayedLog:
         Also those that look as if they did not qualify: of a record without check results,
         no item was ever validly ready.
         """
-        why = lacking(self.losses, endpoint)
+        why = lacking(self.losses, endpoint, windowed=self.since is not None)
         for row in rows:
             if why is not None and row.reason not in WHATEVER_WAS_LOST:
-                yield structs.replace(row, role="unavailable", reason=why)
+                yield structs.replace(row, role="unavailable", reason=why, **_no_answer(row))
             else:
                 yield row
 
 
-def is_corrected(item: replay.Item) -> bool:
-    """Whether a correction of the item had an effect, so that a timeline says when it was
-    learned and not when it was so."""
-    return any(correction.status != "ineffective" for correction in item.corrections or ())
+def _no_answer(row: Row) -> dict[str, Any]:
+    """A row's answers, none of which is one where its inputs were lost."""
+    match row:
+        case SpellRow():
+            names: tuple[str, ...] = ("cause", "end_event", "end_at", "duration")
+        case ClaimRow():
+            names = ("made", "verdict", "unevidenced", "rule")
+        case ApprovalRow():
+            names = ("status", "stale")
+        case AssertionRow():
+            names = ("verdict", "disagrees", "rule")
+        case FieldRow():
+            return {"status": "unavailable"}
+        case _:
+            names = ("value",)
+    return dict.fromkeys(names)

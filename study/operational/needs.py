@@ -27,15 +27,18 @@ NEEDS: Final[Mapping[str, tuple[str, ...]]] = {
     "receipt_completeness/artifact_revision": ("revision", "artifact_revision"),
     "receipt_completeness/source": ("source",),
     "receipt_completeness/evidence_refs": ("evidence_refs",),
-    "cost": ("cost.recorded",),
+    "cost": ("cost.recorded",),  # but for the events, which are counted here
 }
 """Names of answers, then of fields, as `unavailable` and `losses` of a losses file have them."""
 
 
-def lacking(losses: Iterable[Loss], endpoint: str) -> str | None:
-    """Why an endpoint is unavailable, in the losses file's words; null where it is not."""
+def lacking(losses: Iterable[Loss], endpoint: str, *, windowed: bool = False) -> str | None:
+    """Why an endpoint is unavailable, in the losses file's words; null where it is not.
+
+    A window asks of everything when it was recorded.
+    """
     by_name = {loss.name: loss for loss in reversed([*losses])}
-    for need in NEEDS[endpoint]:
+    for need in (*NEEDS[endpoint], *(_TIMES if windowed else ())):
         if (loss := by_name.get(need)) is not None:
             return f"{loss.name}: {loss.why}" if loss.why else loss.name
     return None

@@ -7,7 +7,7 @@ from typing import Final, Literal, TypeAlias
 
 import replay
 from study.estimates import Record
-from study.operational.log import CORRECTED, NOT_COVERED, TERMINAL, ReplayedLog, is_corrected
+from study.operational.log import NOT_COVERED, TERMINAL, ReplayedLog
 from study.rows import SpellRow
 
 NEVER_READY: Final = "never validly ready"
@@ -15,17 +15,12 @@ NEVER_READY: Final = "never validly ready"
 
 def review_latency(log: ReplayedLog) -> Iterator[SpellRow]:
     """Each item that asked for a review, from when it was first validly ready."""
-    found = replay.latencies(log.timeline)
-    waits = {wait.work_id: wait for wait in found.waits}
+    waits = {wait.work_id: wait for wait in replay.latencies(log.came_to_hold).waits}
     for item in log.projection.items:
         if item.work_id in waits:
             yield _review(log, waits[item.work_id])
         elif log.of_type(item.work_id, "review.requested"):
-            if item.undetermined_by:
-                why = NOT_COVERED
-            else:
-                why = CORRECTED if item.work_id in found.left_out else NEVER_READY
-            yield log.left_out(item.work_id, why)
+            yield log.left_out(item.work_id, NOT_COVERED if item.undetermined_by else NEVER_READY)
 
 
 def _review(log: ReplayedLog, wait: replay.Latency) -> SpellRow:
@@ -117,8 +112,6 @@ def progress_gap(log: ReplayedLog) -> Iterator[SpellRow]:
     for item in log.projection.items:
         if item.undetermined_by:
             yield log.left_out(item.work_id, NOT_COVERED)
-        elif is_corrected(item):
-            yield log.left_out(item.work_id, CORRECTED)
         else:
             yield from _stretches(log, item.work_id, moments.get(item.work_id, []))
 
@@ -154,7 +147,7 @@ def _moments(log: ReplayedLog) -> _Moments:
     """What every item's stretches turn on, read off the timeline."""
     found: _Moments = {}
     was: dict[str, str | None] = {}
-    for interval in log.timeline.intervals:  # by item and question, in sequence order
+    for interval in log.came_to_hold.intervals:  # by item and question, in sequence order
         work_id, answer, at = interval.work_id, interval.answer, interval.valid_from
         if work_id is None:
             continue
