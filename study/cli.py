@@ -12,6 +12,7 @@ import os
 import re
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any, Final
 
 DEFAULT_RULES: Final = "coordination/2"
@@ -39,8 +40,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         _say("interrupted")
         return INTERRUPTED
     except BrokenPipeError:  # whoever reads has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()
         return 0
+    except _NoOutput as problem:
+        _say(f"standard output: {problem}")
+        return USAGE
     except ModuleNotFoundError as missing:
         if (missing.name or "").partition(".")[0] not in _NEEDED:
             return _fault(missing, debug=arguments.debug)
@@ -58,6 +62,7 @@ def entry() -> None:
 def _known(error: Exception, *, debug: bool) -> int:
     """What a command may end with: a refusal, something unusable, else a fault of ours."""
     from study.beside import BadFile
+    from study.comparing import TooManyGroups
     from study.files import FileFailed
     from study.operational import FileError, LogsRefused, ReplayError
 
@@ -66,7 +71,7 @@ def _known(error: Exception, *, debug: bool) -> int:
             for line in str(error).splitlines():
                 _say(line)
             return REFUSED
-        case BadFile() | FileFailed() | FileError() | ReplayError():
+        case BadFile() | TooManyGroups() | FileFailed() | FileError() | ReplayError():
             _say(str(error))
             return USAGE
     return _fault(error, debug=debug)
@@ -83,16 +88,35 @@ def _fault(error: Exception, *, debug: bool) -> int:
 
 
 def _say(message: str) -> None:
-    """One message on standard error, with control characters made visible."""
+    """One message on standard error, if anybody is left to be told, with nothing hidden in it."""
     from study.words import shown
 
-    sys.stderr.write(f"study: {shown(message)}\n")
+    with suppress(OSError, AttributeError, ValueError):
+        sys.stderr.write(f"study: {shown(message)}\n")
+        sys.stderr.flush()
+
+
+class _NoOutput(Exception):
+    """Standard output that cannot be written to, and why."""
 
 
 def _write(text: str) -> None:
+    if sys.stdout is None:  # it was closed when Python started
+        raise _NoOutput("closed")
     encoding = sys.stdout.encoding or "utf-8"
-    sys.stdout.buffer.write(text.encode(encoding, "backslashreplace"))
-    sys.stdout.buffer.flush()
+    try:
+        sys.stdout.buffer.write(text.encode(encoding, "backslashreplace"))
+        sys.stdout.buffer.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as problem:
+        _drop_output()
+        raise _NoOutput((problem.strerror or str(problem)).lower()) from None
+
+
+def _drop_output() -> None:
+    """Point it at nothing: what Python still holds would fail once more when it exits."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -205,6 +229,8 @@ def _write_all(arguments: argparse.Namespace, found: Any) -> None:
     from study.operational import UsageError
     from study.output import contents
 
+    if not arguments.output or "\0" in arguments.output:
+        raise UsageError("-o: expected a folder, found no name of one")
     files = contents(found)
     given = [*arguments.logs, arguments.register, arguments.access, arguments.assignment]
     inputs = {os.path.realpath(path) for path in given if path is not None}

@@ -16,8 +16,16 @@ from msgspec import structs
 
 from study.bootstrap import bootstrap_mean_difference
 from study.definitions import DEFINITIONS, WAITS
-from study.estimates import Interval, Number, Range, Record, Unknown, normal_quantile
-from study.means import WORDS
+from study.estimates import (
+    Interval,
+    MethodError,
+    Number,
+    Range,
+    Record,
+    Unknown,
+    normal_quantile,
+)
+from study.means import name_of
 from study.proportions import difference as shares_apart
 from study.reckoning import Estimated, Options, estimated
 from study.redraw import Redrawn, difference
@@ -29,6 +37,8 @@ from study.times import Fitted, again, incidence_at, mean_up_to, watched
 
 GroupOf: TypeAlias = Callable[[Row], str | None]
 
+MOST_GROUPS: Final = 50
+"""More than that nobody reads side by side, and each has curves of its own."""
 NOT_CAUSAL: Final = (
     "Not causal: the groups were not assigned. They may differ in workload, staffing, model and "
     "policy, and so may their times."
@@ -41,6 +51,15 @@ ASSIGNED: Final = (
 
 
 NOT_BY_GROUP: Final = Unknown("omitted work is counted for all groups together")
+
+
+class TooManyGroups(MethodError):
+    """More groups than can be compared."""
+
+    def __init__(self, by: str, groups: int) -> None:
+        self.by = by
+        self.groups = groups
+        super().__init__(f"{groups} groups by {by}: at most {MOST_GROUPS} can be compared")
 
 
 class Grouping(Record, frozen=True, kw_only=True):
@@ -56,6 +75,8 @@ def compare(rows: Mapping[str, Sequence[Row]], grouping: Grouping, options: Opti
     """Every endpoint by group, and each group less the first in alphabetical order."""
     of: GroupOf = grouping.of
     groups = sorted({name for of_one in rows.values() for row in of_one if (name := of(row))})
+    if len(groups) > MOST_GROUPS:
+        raise TooManyGroups(grouping.by, len(groups))
     left_out = Counter(
         f"{grouping.missing} ({DEFINITIONS[id].units})"
         for id, of_one in rows.items()
@@ -189,7 +210,7 @@ class _Contrasts:
     def costs(self, one: Sequence[Row], other: Sequence[Row]) -> None:
         both = [row for row in (*one, *other) if isinstance(row, CostRow)]
         for component, unit in sorted({(row.component, row.unit) for row in both}):
-            name = f"{WORDS[component]} per work item"
+            name = name_of(component, unit)
             sides = [_values(rows, component, unit) for rows in (one, other)]
             if not all(sides):
                 why = Unknown("it is not known of every work item in both groups")

@@ -43,6 +43,8 @@ def write_files(directory: str, contents: Mapping[str, bytes]) -> None:
     Folders are made if need be.  Files of these names are replaced, others are left.
     """
     with ExitStack() as always, ExitStack() as undo:
+        for folder in _to_be_made(directory, contents):
+            undo.callback(_quietly, os.rmdir, folder)
         written = []
         for name, content in contents.items():
             with _blaming(os.path.join(directory, name)):
@@ -52,6 +54,20 @@ def write_files(directory: str, contents: Mapping[str, bytes]) -> None:
             with _blaming(target):
                 _publish(temporary, target, always, undo)
         undo.pop_all()  # all is well: nothing is put back
+
+
+def _to_be_made(directory: str, contents: Mapping[str, bytes]) -> list[str]:
+    """The folders that are not there yet, outer ones first, so that they are removed last."""
+    found: list[str] = []
+    above = os.path.abspath(directory)
+    with suppress(ValueError):  # a path that has a NUL, which writing will blame
+        while not os.path.lexists(above):
+            found.insert(0, above)
+            above = os.path.dirname(above)
+        inner = sorted({os.path.dirname(name) for name in contents} - {""})
+        paths = [os.path.join(os.path.abspath(directory), name) for name in inner]
+        found += [path for path in paths if not os.path.lexists(path)]
+    return found
 
 
 @contextmanager

@@ -12,6 +12,8 @@ from study.result import Denominator, Estimate
 from study.rows import CostRow, Row
 
 NEVER: Final = Unknown("nobody recorded any of it")
+NEVER_RECORDED: Final = "never recorded for it"
+"""Of an item whose cost nobody recorded."""
 NO_ITEM: Final = Unknown("there was no work item to count")
 A_BOUND: Final = Unknown("a bound, not an estimate")
 WORDS: Final = {
@@ -41,7 +43,7 @@ def cost(
     for component, unit in _components(of_cost):
         own = [row for row in of_cost if (row.component, row.unit) == (component, unit)]
         counted = denominator(own, "work item", omitted)
-        name = f"{WORDS[component]} per work item"
+        name = name_of(component, unit)
         for suffix, value, interval, method in _numbers(own, counted, seed, draws, level):
             found.append(
                 Estimate(
@@ -59,6 +61,12 @@ def cost(
     return found
 
 
+def name_of(component: str, unit: str) -> str:
+    """What the mean of a component is called; amounts say of which currency."""
+    of = f"{WORDS[component]} ({unit})" if component == "amount" else WORDS[component]
+    return f"{of} per work item"
+
+
 _Number = tuple[str, Number, Range, str]
 
 
@@ -70,17 +78,19 @@ def _numbers(
     if not counted.eligible:
         return [("", NO_ITEM, NO_ITEM, "not estimated")]
     if not values:
-        return [("", NEVER, NEVER, "not estimated")]
+        why = {row.reason for row in rows if row.role == "unavailable"} - {NEVER_RECORDED}
+        told = Unknown(sorted(map(str, why))[0]) if why else NEVER
+        return [("", told, told, "not estimated")]
     if not counted.unavailable:
         mean = bootstrap_mean(values, seed=seed, draws=draws, level=level)
         method = f"arithmetic mean, {mean.method} bootstrap of work items"
         return [("", mean.estimate, mean.interval, method)]
-    why = Unknown(f"recorded for {len(values)} of {counted.eligible} work items only")
-    told: list[_Number] = [("", why, why, "not estimated")]
+    few = Unknown(f"recorded for {len(values)} of {counted.eligible} work items only")
+    found: list[_Number] = [("", few, few, "not estimated")]
     if min(values) >= 0:  # an amount may be a refund
         bound = sum(values) / counted.eligible
-        told.append((", at least", bound, A_BOUND, "what is on record, over all"))
-    return told
+        found.append((", at least", bound, A_BOUND, "what is on record, over all"))
+    return found
 
 
 def _components(rows: Sequence[CostRow]) -> list[tuple[str, str]]:

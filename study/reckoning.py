@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from math import isfinite
 from typing import Final
 
 from study import times
 from study.definitions import DEFINITIONS, WAITS
 from study.denominators import denominator
-from study.estimates import Record, Unknown
+from study.estimates import BadInput, Record, Unknown, normal_quantile
 from study.means import cost
 from study.result import NO_REGISTER, Curve, Endpoint, Estimate, Kind
 from study.rows import ClaimRow, FieldRow, Row, SpellRow
@@ -21,6 +22,10 @@ LEVEL: Final = 0.95
 DRAWS: Final = 2_000
 
 
+def _is_positive(time: object) -> bool:
+    return isinstance(time, int | float) and isfinite(time) and time > 0
+
+
 class Options(Record, frozen=True, kw_only=True):
     """How to estimate.  `horizons` in seconds since the origin; none: see `study.times`."""
 
@@ -30,6 +35,16 @@ class Options(Record, frozen=True, kw_only=True):
     seed: int = 0
     draws: int = DRAWS
     omitted: int | Unknown = NO_REGISTER
+
+    def __post_init__(self) -> None:
+        for time in self.horizons:
+            if not _is_positive(time):
+                raise BadInput("horizon", time, "seconds, more than 0")
+        for name, least in (("minimum_at_risk", 1), ("seed", 0), ("draws", 1)):
+            value = getattr(self, name)
+            if not isinstance(value, int) or value < least:
+                raise BadInput(name, value, f"a whole number from {least}")
+        normal_quantile(self.level)  # refuses a level that is none
 
 
 class Estimated(Record, frozen=True, kw_only=True):

@@ -140,11 +140,33 @@ def last_gap(spells: Sequence[Spell]) -> float:
 
     Where there is none, 0.
     """
+    return max(gaps(spells), default=0.0)
+
+
+def gaps(spells: Sequence[Spell]) -> list[float]:
+    """Every such time, in order."""
     entries = sorted(spell.entry for spell in spells)
     exits = sorted(spell.exit for spell in spells)
-    used_up = [row.time for row in rows(spells) if row.events == row.at_risk]
-    empty = [time for time in exits if bisect_right(entries, time) == bisect_right(exits, time)]
-    return max((time for time in (*used_up, *empty) if time <= entries[-1]), default=0.0)
+    used_up = {row.time for row in rows(spells) if row.events == row.at_risk}
+    empty = {time for time in exits if bisect_right(entries, time) == bisect_right(exits, time)}
+    return sorted(time for time in used_up | empty if time <= entries[-1])
+
+
+def gap_to_end_at(spells: Sequence[Spell], minimum: int = ENOUGH_AT_RISK) -> float | None:
+    """The gap at which curves can end that begin before it with `minimum` at risk; else null.
+
+    Of several such stretches between gaps, the last.
+    """
+    entries = sorted(spell.entry for spell in spells)
+    exits = sorted(spell.exit for spell in spells)
+    enough = [
+        time
+        for time in sorted({*entries})
+        if bisect_right(entries, time) - bisect_right(exits, time) >= minimum
+    ]
+    if not enough:
+        return None
+    return next((gap for gap in gaps(spells) if gap > enough[-1]), None)
 
 
 def before_gap(spells: Sequence[Spell], gap: float) -> tuple[Spell | None, ...]:

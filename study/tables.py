@@ -117,7 +117,8 @@ def _cells(row: Row) -> Cells:
                 cells[_minute(name)] = _minutes(value) if row.basis == "elapsed" else None
             case "duration" | "entry":
                 cells[name] = None if value is None else value / _NS_PER_SECOND
-                cells[f"{name}_ns"] = value
+                # what 64 bits do not hold (292 years) is in the seconds alone
+                cells[f"{name}_ns"] = value if value is None or value < 2**63 else None
             case "evidence" | "refs":
                 cells[name] = [*value]
             case _:
@@ -216,6 +217,7 @@ def _denominator_rows(operations: Operations) -> Iterator[Cells]:
                 "name": one.name,
                 "group": one.group,
                 "at_seconds": one.at,
+                "unit": one.unit,
                 "counted": one.denominator.unit,
                 "part": part,
                 "reason": reason,
@@ -299,7 +301,7 @@ _SUMMARY: Final[Mapping[str, tuple[dict[str, str], Any]]] = {
         _estimate_rows,
     ),
     "denominators": (
-        _typed("endpoint name group at_seconds counted part reason count", "sssdsssi"),
+        _typed("endpoint name group at_seconds unit counted part reason count", "sssdssssi"),
         _denominator_rows,
     ),
     "curves": (

@@ -22,7 +22,15 @@ from study.incidence import AalenJohansen, Incidence, aalen_johansen
 from study.redraw import Redrawn, redrawn
 from study.result import NO_BAND_TAKEN, Curve, CurvePoint, Denominator, Estimate
 from study.rows import SpellRow
-from study.spells import ENOUGH_AT_RISK, Spell, after, at_risk, before_gap, first_start, last_gap
+from study.spells import (
+    ENOUGH_AT_RISK,
+    Spell,
+    after,
+    at_risk,
+    before_gap,
+    first_start,
+    gap_to_end_at,
+)
 from study.survival import KaplanMeier, RestrictedMean, kaplan_meier, restricted_mean
 from study.words import duration
 
@@ -135,14 +143,13 @@ def _readable(
     """
     present = [spell for spell in spells if spell is not None]
     start = first_start(present, minimum)
-    gap = last_gap(present)
-    if not isinstance(start, Unknown) or gap == 0:
+    gap = gap_to_end_at(present, minimum) if isinstance(start, Unknown) else None
+    if gap is None:
         return spells, start
     inside = before_gap(present, gap)
-    if sum(one is not None for one in inside) < minimum:
-        return spells, start
     rest = iter(inside)
-    return _readable([None if one is None else next(rest) for one in spells], minimum)
+    within = [None if one is None else next(rest) for one in spells]
+    return within, first_start([one for one in inside if one is not None], minimum)
 
 
 def _settled(row: SpellRow, spell: Spell | None, within: Spell | None, start: float) -> SpellRow:

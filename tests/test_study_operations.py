@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import io
 import json
 import subprocess
@@ -23,7 +24,7 @@ from study.cli import main
 from study.comparing import ASSIGNED, NOT_CAUSAL
 from study.definitions import DEFINITIONS
 from study.document import document
-from study.estimates import Interval, Unknown
+from study.estimates import BadInput, Interval, Unknown
 from study.operational import LogsRefused, UsageError
 from study.proportions import wilson
 from study.result import Denominator, Estimate, Operations
@@ -313,6 +314,116 @@ def test_both_groups_are_read_up_to_the_same_time(simulated: list[Path]) -> None
         assert len(times) == 1
 
 
+def test_a_difference_is_that_of_the_printed_numbers_also_with_delayed_entry(
+    simulated: list[Path],
+) -> None:
+    window = ("2026-01-02T00:00:00Z", None)
+    options = study.Options(horizons=(60.0, 4 * HOUR))
+    comparison = asked(*simulated, by="log", window=window, options=options).comparison
+    assert comparison is not None
+    by_key = {(one.endpoint, one.name, one.at, one.group): one for one in comparison.estimates}
+    for contrast in comparison.contrasts:
+        key = (contrast.endpoint, contrast.name, contrast.at)
+        one, other = (by_key[*key, group].value for group in (contrast.group, contrast.reference))
+        if not isinstance(contrast.difference, Unknown):
+            assert contrast.difference == pytest.approx(one - other)  # type: ignore[operator]
+
+
+def test_a_horizon_before_the_curve_is_unknown_and_is_not_replaced(tmp_path: Path) -> None:
+    words = []
+    for number in range(12):  # each raised in the first minutes, recovered after the thirtieth
+        words += [f"r1#W{number}:{number}", f"+b1#W{number}:{number}"]
+    for number in range(12):
+        raised = 2 * number + 2
+        words.append(f"r2#W{number}<e{raised}:{31 + number}")
+    log = log_at(tmp_path, " ".join(words))
+    options = study.Options(horizons=(60.0, 40 * 60.0))
+    found = asked(log, window=("30", None), options=options).endpoint("blocker_recovery")
+    early = [one for one in found.estimates if one.at == 60.0]
+    assert {type(one.value) for one in early} == {Unknown}
+    (mean,) = [one for one in found.estimates if one.name == "mean time blocked"]
+    assert mean.at == 40 * 60.0
+    assert mean.value == pytest.approx(31 * 60)  # each waited 31 minutes, none less
+    assert {"of those still waiting at" in one.method for one in found.estimates} == {True}
+
+
+def test_groups_of_items_are_by_when_the_item_began(tmp_path: Path) -> None:
+    log = log_at(tmp_path, "r1 +b1:2 r2<e2:3 +b2:20 note:25 r1#W2:30 +b1#W2:31 note:40")
+    comparison = asked(log, before_after="10").comparison
+    assert comparison is not None
+    assert comparison.groups == ("before 10", "from 10")
+    counted = {
+        one.group: one.denominator.eligible
+        for one in comparison.estimates
+        if one.endpoint == "blocker_recovery"
+    }
+    assert counted == {"before 10": 2, "from 10": 1}
+    assert any(one.endpoint == "cost" for one in comparison.contrasts)
+    assert dict(comparison.left_out) == {}
+
+
+def test_what_is_in_no_group_is_counted_once(tmp_path: Path) -> None:
+    log = log_at(tmp_path, "start start#W2")
+    comparison = asked(log, by="lane").comparison
+    assert comparison is not None
+    assert dict(comparison.left_out) == {
+        "no lane (stretches)": 1,
+        "no lane (work items)": 2,
+    }
+
+
+def test_a_group_without_an_event_has_no_certain_share(tmp_path: Path) -> None:
+    calm = [f"r1#A{n} +b1#A{n}" for n in range(8)]
+    busy = [f"r1#B{n} +b1#B{n}" for n in range(8)]
+    log = log_at(tmp_path, f"{' '.join(calm)} note:90")
+    raised = [f"r2#B{n}<e{2 * n + 2}:{40 + n}" for n in range(8)]
+    other = log_at(tmp_path, f"{' '.join([*busy, *raised])} note:90", "b.jsonl")
+    found = asked(log, other, by="log", options=study.Options(horizons=(50 * 60.0,)))
+    assert found.comparison is not None
+    (gap,) = [one for one in found.comparison.contrasts if one.name == "recovered"]
+    assert gap.difference == 1.0
+    assert isinstance(gap.interval, Unknown)
+
+
+def test_few_work_items_bear_no_interval(tmp_path: Path) -> None:
+    words = [f"r1#W{n} ready#W{n} ci+#W{n} ready#W{n}" for n in range(5)]
+    one = estimate(
+        asked(log_at(tmp_path, " ".join(words))), "false_success", "claims without evidence"
+    )
+    assert one.value == 0.5
+    assert one.interval == Unknown("5 work items are too few to tell how they differ")
+
+
+def test_every_band_holds_its_point(simulated: list[Path]) -> None:
+    bands = 0
+    for endpoint in asked(*simulated).endpoints:
+        for curve in endpoint.curves:
+            for point in curve.points:
+                if isinstance(point.interval, Interval):
+                    assert point.interval.low - 1e-9 <= point.value <= point.interval.high + 1e-9
+                    bands += 1
+    assert bands > 100
+
+
+def test_corrected_waits_are_the_true_ones(tmp_path: Path) -> None:
+    waits = 0
+    for seed in range(6):
+        drawn = simulate(seed, Rates(correction_probability=0.2), hours=40)
+        log = tmp_path / f"{seed}.jsonl"
+        log.write_bytes(drawn.log)
+        rows = asked(log, time=drawn.horizon_utc).to_pandas("review_latency")
+        found = {row.work_id: row for row in rows.itertuples() if row.role != "excluded"}
+        first = [one for one in drawn.truth.reviews if one.first]
+        assert {*found} == {one.work_id for one in first}
+        for one in first:
+            over = one.ended_at is not None and one.ended_at <= drawn.horizon
+            until = one.ended_at if over and one.ended_at is not None else drawn.horizon
+            assert found[one.work_id].duration_ns == until - one.ready_at
+            assert found[one.work_id].cause == (one.kind if over else None)
+            waits += 1
+    assert waits > 60
+
+
 # Refused
 
 
@@ -342,6 +453,37 @@ def test_refused_logs_are_all_named_and_nothing_is_estimated(tmp_path: Path) -> 
     found = asked(good, *bad, without_refused=True)
     assert [one.name for one in found.refused] == ["bad1.jsonl", "bad2.jsonl"]
     assert [log.name for log in found.logs] == ["a.jsonl"]
+
+
+def test_work_of_a_refused_log_is_not_called_omitted(tmp_path: Path) -> None:
+    good = log_at(tmp_path, "start note")
+    bad = tmp_path / "bad.jsonl"
+    bad.write_bytes(b"{}\n")
+    register = tmp_path / "register.csv"
+    rows = "kind,id,opened_at,closed_at,lane\nwork,W1,,,\nwork,W9,,,\n"
+    register.write_text(rows, encoding="utf-8")
+    found = asked(good, bad, without_refused=True, register=str(register))
+    one = estimate(found, "cost", "events recorded per work item")
+    assert (one.value, one.denominator.eligible) == (2.0, 1)
+    assert isinstance(one.denominator.omitted, Unknown)
+
+
+def test_what_one_of_two_logs_lost_is_said_beside_the_numbers(tmp_path: Path) -> None:
+    logs = [log_at(tmp_path, "r1 +b1 r2<e2", f"{name}.jsonl") for name in "ab"]
+    logs[1].write_bytes(logs[1].read_bytes().replace(b'"W1"', b'"W2"'))
+    losses = {
+        "document": "replay.losses/1",
+        "source": "s",
+        "order": "recorded",
+        "losses": [],
+        "unavailable": ["blocker ends: no kind ends one"],
+    }
+    Path(f"{logs[1]}.losses.json").write_text(json.dumps(losses), encoding="utf-8")
+    endpoint = asked(*logs).endpoint("blocker_recovery")
+    assert (endpoint.denominator.eligible, endpoint.denominator.observed) == (2, 1)
+    assert endpoint.notes[0].startswith("1 are unavailable")
+    (lost,) = [row for row in endpoint.rows if row.role == "unavailable"]
+    assert (lost.cause, lost.end_event, lost.duration) == (None, None, None)  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize(
@@ -483,19 +625,135 @@ def test_help_costs_no_statistics() -> None:
     assert ran.returncode == 0, ran.stderr
 
 
-# Hostile text
+@pytest.mark.parametrize(
+    ("command", "status"),
+    [
+        (">&-", 2),
+        ("> /dev/full", 2),
+        ("| head -1 > /dev/null", 0),
+        ("2>&- -o OUT > /dev/null", 0),
+        ("-o '' > /dev/null", 2),
+        ("- - < /dev/null > /dev/null", 2),
+    ],
+)
+def test_streams_that_are_closed_or_full_are_no_fault(
+    tmp_path: Path, command: str, status: int
+) -> None:
+    told = command.replace("OUT", str(tmp_path / "out"))
+    shell = f"set -o pipefail; {sys.executable} -m study operations {PAPER} {told}"
+    ran = subprocess.run(["bash", "-c", shell], cwd=ROOT, capture_output=True, check=False)
+    assert ran.returncode == status, ran.stderr
+    assert b"Traceback" not in ran.stderr
+    assert b"fault of ours" not in ran.stderr
+
+
+# Hostile and huge
 
 
 HOSTILE: Final = "=cmd|' /C calc'!A0\x1b[2J\u202e<script>$x_{|`"
 
 
-def test_a_currency_that_is_called_like_a_unit_is_not_one(tmp_path: Path) -> None:
-    log = tmp_path / "a.jsonl"
-    made = [json.loads(line) for line in lines(events("start note")).splitlines()]
-    made[1] |= {"type": "cost.recorded", "payload": {"amount": 2, "currency": "seconds"}}
+def cost_log(folder: Path, *payloads: dict[str, Any]) -> Path:
+    """One item with these costs."""
+    log = folder / "costs.jsonl"
+    notation = f"start {'note ' * len(payloads)}"
+    made = [json.loads(line) for line in lines(events(notation)).splitlines()]
+    for one, payload in zip(made[1:], payloads, strict=True):
+        one |= {"type": "cost.recorded", "payload": payload}
     log.write_text("".join(json.dumps(one) + "\n" for one in made), encoding="utf-8")
-    (amount,) = [one for one in asked(log).endpoint("cost").estimates if "amount" in one.name]
-    assert (amount.value, amount.unit) == (2.0, "currency seconds")
+    return log
+
+
+def test_currencies_are_what_was_named_and_no_unit_of_ours(tmp_path: Path) -> None:
+    named = ("seconds", "currency seconds", "no currency named", None, "EUR")
+    log = cost_log(tmp_path, *({"amount": 2, "currency": one} for one in named))
+    amounts = [one for one in asked(log).endpoint("cost").estimates if "amount" in one.name]
+    assert {one.unit: one.value for one in amounts} == {
+        "currency seconds": 2.0,
+        "currency currency seconds": 2.0,
+        "currency no currency named": 2.0,
+        "no currency named": 2.0,
+        "EUR": 2.0,
+    }
+    assert len({one.name for one in amounts}) == len(named)
+
+
+def test_a_cost_too_large_to_add_up_is_unknown_and_the_rest_is_told(tmp_path: Path) -> None:
+    log = cost_log(tmp_path, {"tokens": 10**400, "tool_calls": 3}, {"amount": 1e308})
+    found = asked(log)
+    tokens = estimate(found, "cost", "tokens per work item")
+    assert tokens.value == Unknown("too large to add up")
+    assert estimate(found, "cost", "tool calls per work item").value == 3.0
+
+
+def test_a_wait_of_centuries_is_told_in_seconds(tmp_path: Path) -> None:
+    made = [json.loads(line) for line in lines(events("+b1 note")).splitlines()]
+    for one, year in zip(made, (1700, 2250), strict=True):
+        del one["recorded_minute"]
+        one |= {"schema_version": "events/1", "recorded_at_utc": f"{year}-01-01T00:00:00Z"}
+    log = tmp_path / "a.jsonl"
+    log.write_text("".join(json.dumps(one) + "\n" for one in made), encoding="utf-8")
+    (row,) = asked(log).to_pandas("blocker_recovery").itertuples()
+    assert row.duration > 500 * 365 * 86_400
+    assert pd.isna(row.duration_ns)
+
+
+def test_many_gaps_in_a_window_are_looked_at_once(tmp_path: Path) -> None:
+    raised = [f"+b{n}#W{n}:{n}" for n in range(300)]
+    ended = [f"~b{n}#W{n}:{300 + n / 100}" for n in range(300)]
+    log = log_at(tmp_path, " ".join([*raised, *ended]))
+    counted = asked(log, window=("300", None)).endpoint("blocker_recovery").denominator
+    assert counted.eligible + sum(counted.excluded.values()) == 300
+
+
+def test_losses_are_found_through_a_link_and_beside_a_compressed_log(tmp_path: Path) -> None:
+    log = log_at(tmp_path, "ready@")
+    losses = {
+        "document": "replay.losses/1",
+        "source": "s",
+        "order": "recorded",
+        "losses": [],
+        "unavailable": ["receipts: none"],
+    }
+    Path(f"{log}.losses.json").write_text(json.dumps(losses), encoding="utf-8")
+    link = tmp_path / "link.jsonl"
+    link.symlink_to(log)
+    packed = tmp_path / "a.jsonl.gz"
+    packed.write_bytes(gzip.compress(log.read_bytes()))
+    for path in (log, link, packed):
+        one = estimate(asked(path), "false_success", "claims without evidence")
+        assert isinstance(one.value, Unknown), path
+
+
+def test_the_order_in_which_logs_are_named_changes_nothing(simulated: list[Path]) -> None:
+    one, other = asked(*simulated), asked(*reversed(simulated))
+    assert one == other
+
+
+def test_two_empty_logs_are_not_the_same_log(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.jsonl").write_bytes(b"")
+    assert [log.admitted for log in asked(tmp_path).logs] == [0, 0]
+
+
+def test_more_groups_than_can_be_read_are_refused(run: Run, tmp_path: Path) -> None:
+    made = [json.loads(line) for line in lines(events("start " * 60)).splitlines()]
+    for number, one in enumerate(made):
+        one |= {"work_id": f"W{number}", "lane_id": f"lane-{number}"}
+    log = tmp_path / "a.jsonl"
+    log.write_text("".join(json.dumps(one) + "\n" for one in made), encoding="utf-8")
+    status, out, err = run("operations", log, "--by", "lane")
+    assert (status, out) == (2, "")
+    assert "at most 50" in err
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"horizons": (-5.0,)}, {"horizons": (float("nan"),)}, {"seed": -1}, {"minimum_at_risk": 0}],
+)
+def test_options_that_cannot_be_are_refused(options: dict[str, Any]) -> None:
+    with pytest.raises(BadInput):
+        study.Options(**options)
 
 
 def test_no_text_of_a_log_is_markup_a_formula_or_a_terminal_escape(

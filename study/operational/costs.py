@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import replay
 from study.estimates import Record
+from study.means import NEVER_RECORDED
 from study.operational.log import ENDED_BEFORE, NOT_COVERED, TERMINAL, ReplayedLog
 from study.operational.needs import lacking
 from study.rows import Basis, CostRow, Role
@@ -24,12 +25,14 @@ COMPONENTS: Final[Mapping[str, str]] = {
     "reviewer_seconds": "seconds",
 }
 """The keys of a `cost.recorded` payload that add up, and their units."""
-_UNITS: Final = frozenset({"events", "share", *COMPONENTS.values()})
-NEVER_RECORDED: Final = "never recorded for it"
 NOT_REGISTERED: Final = "not in the register"
 NOT_DUE: Final = "registered as opened after the cutoff or closed before the window"
 COST: Final = "cost.recorded"
+TOO_LARGE: Final = "too large to add up"
+MOST: Final = 1e290
+"""So that the costs of many items still add up to a number."""
 NO_CURRENCY: Final = "no currency named"
+_UNITS: Final = frozenset({"events", "share", NO_CURRENCY, *COMPONENTS.values()})
 
 
 def currencies(logs: Iterable[ReplayedLog]) -> tuple[str, ...]:
@@ -47,8 +50,9 @@ def _currency(event: replay.Event) -> str:
     named = event.payload.get("currency")
     if not isinstance(named, str) or not named:
         return NO_CURRENCY
-    # a currency that is called as a unit of ours is would be read as one
-    return f"currency {named}" if named in _UNITS else named
+    # a currency that is called as a unit of ours, or as what this makes, would be read as one
+    is_ours = named in _UNITS or named.startswith("currency ")
+    return f"currency {named}" if is_ours else named
 
 
 class Assigned(Record, frozen=True):
@@ -61,7 +65,7 @@ class Assigned(Record, frozen=True):
 def costs(log: ReplayedLog, known: Iterable[str], assigned: Assigned | None) -> Iterator[CostRow]:
     """One row an item and component; `known` are the currencies."""
     units = _units(known)
-    lost = lacking(log.losses, "cost")
+    lost = {component: lacking(log.losses, f"cost/{component}") for component, _ in units}
     for item in log.projection.items:
         recorded = log.by_item[item.work_id]
         events = [event for event in recorded if not log.before_window(event.recorded_at)]
@@ -73,10 +77,12 @@ def costs(log: ReplayedLog, known: Iterable[str], assigned: Assigned | None) -> 
         }
         yield _row(about, "events", "events", float(len(events)), why)
         silenced = _silenced(log, item)
-        unknown = NOT_COVERED if silenced is None else lost
         costs = [e for e in events if e.type == COST and e.event_id not in (silenced or ())]
         for component, unit in units:
-            value = _total(costs, component, unit) if unknown is None else None
+            unknown = NOT_COVERED if silenced is None else lost[component]
+            value = None
+            if unknown is None:
+                value, unknown = _total(costs, component, unit)
             yield _row(about, component, unit, value, why, unknown or NEVER_RECORDED)
 
 
@@ -134,11 +140,19 @@ def _silenced(log: ReplayedLog, item: replay.Item) -> frozenset[str] | None:
     )
 
 
-def _total(records: Iterable[replay.Event], component: str, unit: str) -> float | None:
+def _total(
+    records: Iterable[replay.Event], component: str, unit: str
+) -> tuple[float | None, str | None]:
+    """The sum of what was recorded, and why there is none."""
     values = [
         event.payload[component]
         for event in records
         if event.payload.get(component) is not None
         and (component != "amount" or _currency(event) == unit)
     ]
-    return float(sum(values)) if values else None
+    if not values:
+        return None, NEVER_RECORDED
+    if any(abs(value) > MOST for value in values):
+        return None, TOO_LARGE
+    total = float(sum(float(value) for value in values))
+    return (total, None) if abs(total) <= MOST else (None, TOO_LARGE)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, TypeAlias
@@ -14,10 +15,11 @@ from study.beside import Access, Assignment, BadFile, read_access, read_assignme
 from study.comparing import compare
 from study.definitions import DEFINITIONS
 from study.estimates import Unknown
-from study.files import read_file
+from study.files import FileFailed, read_file
 from study.operational import costs, judged, waits
 from study.operational.groups import grouping, unrecorded
 from study.operational.log import ReplayedLog
+from study.operational.needs import WHOLE_RECORDS
 from study.operational.question import (
     LogsRefused,
     Question,
@@ -45,7 +47,7 @@ STDIN: Final = "-"
 
 
 def operations(
-    logs: Iterable[str | os.PathLike[str]],
+    logs: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
     *,
     options: Options | None = None,
     **question: Any,
@@ -57,9 +59,9 @@ def operations(
     be read, `study.beside.BadFile` for one that is not what it should be, and
     `replay.UsageError` for what cannot be asked.
     """
-    return _Asked([os.fspath(log) for log in logs], Question(**question)).answer(
-        options or Options()
-    )
+    paths = [logs] if isinstance(logs, str | os.PathLike) else logs
+    asked = _Asked([os.fspath(path) for path in paths], Question(**question))
+    return asked.answer(options or Options())
 
 
 _Read: TypeAlias = tuple[str, replay.History, tuple[Loss, ...]]
@@ -78,6 +80,10 @@ class _Asked:
         check(question)
         if not self.paths:
             raise replay.UsageError("expected at least one log")
+        if self.paths.count(STDIN) > 1:
+            raise replay.UsageError("standard input can be read once")
+        if STDIN in self.paths and sys.stdin is None:  # it was closed when Python started
+            raise replay.UsageError("standard input is closed")
         self.register: Register | None = self._beside("register", read_register)
         self.access: Access | None = self._beside("access", read_access)
         self.assignment: Assignment | None = self._beside("assignment", read_assignment)
@@ -86,14 +92,15 @@ class _Asked:
         path = getattr(self.question, kind)
         if path is None:
             return None
-        found = read(os.path.basename(path), read_file(path))
+        found = read(_printable(os.path.basename(path)), read_file(path))
         self.files[kind] = found.read
         return found
 
     def answer(self, options: Options) -> Operations:
         """The rows of every log, the endpoints of them, and what was read."""
-        histories = [*self._logs()]
-        if self.refused and not self.question.without_refused:
+        # by name, since the order in which work items are drawn again is that of the logs
+        histories = sorted(self._logs(), key=lambda read: read[0])
+        if self.refused and not (self.question.without_refused and histories):
             raise LogsRefused(self.refused)
         lanes_of = self._registered_lanes()
         replayed = [
@@ -135,12 +142,17 @@ class _Asked:
             except replay.Refusal as refusal:
                 self.refused.append(Refused(name=name, why=str(refusal)))
                 continue
-            if (digest := history.input.sha256) in seen:
+            if (digest := history.input.sha256) in seen and history.events:
                 raise replay.UsageError(
                     f"{seen[digest]} and {name} are the same bytes, which would be counted twice"
                 )
             seen[digest] = name
-            yield name, history, _losses(path)
+            losses = _losses(path)
+            if any(loss.name in WHOLE_RECORDS for loss in losses):
+                self.notes.append(f"{name}: its import lost whole records, which no number has.")
+            if path == STDIN:
+                self.notes.append(f"{name}: what an import lost of it is not known.")
+            yield name, history, losses
 
     def _replayed(
         self,
@@ -200,14 +212,16 @@ class _Asked:
         found: dict[tuple[str, int, str | None, str], str] = {}
         shared: Counter[tuple[str, str]] = Counter()
         for log in logs:
-            if log.basis != "utc":
-                continue  # relative minutes of two logs agree by chance
             for event in log.prefix.events:
                 key = (event.event_id, event.recorded_at, event.work_id, event.type)
                 first = found.setdefault(key, log.name)
                 if first != log.name:
                     shared[(first, log.name)] += 1
+        sizes = {log.name: len(log.prefix.events) for log in logs}
+        relative = {log.name for log in logs if log.basis == "elapsed"}
         for (one, other), count in sorted(shared.items()):
+            if {one, other} & relative and count < min(sizes[one], sizes[other]):
+                continue  # relative minutes of two logs agree by chance
             self.notes.append(
                 f"{one} and {other} share {count} events: clones of one log are counted twice "
                 "(replay merge makes one of them)."
@@ -242,6 +256,8 @@ class _Asked:
         """Until when all logs together are observed, on which basis, and since when."""
         shown = [log for log in logs if log.prefix.observed is not None]
         bases = sorted({log.basis for log in shown})
+        if len(bases) > 1 and register.basis is None:
+            return None, None, None  # there is no time to compare
         if len(bases) > 1:
             found = "logs of UTC times and of relative minutes"
             expected = "logs of one time basis beside a register"
@@ -259,11 +275,25 @@ class _Asked:
 
 
 def _losses(path: str) -> tuple[Loss, ...]:
-    """What an import lost, by the file beside the log; nothing where there is none."""
-    beside = f"{path}{LOSSES_SUFFIX}"
-    if path == STDIN or not os.path.lexists(beside):
+    """What an import lost, by the file beside the log; nothing where there is none.
+
+    Beside it is where it is named, or where a link leads; of a compressed log, also beside the
+    plain one.
+    """
+    if path == STDIN:
         return ()
-    return read_losses(os.path.basename(beside), read_file(beside))
+    spelled = (path, os.path.realpath(path))
+    names = [name for one in spelled for name in (one, _plain(one))]
+    for beside in dict.fromkeys(f"{name}{LOSSES_SUFFIX}" for name in names):
+        if os.path.lexists(beside):
+            if not os.path.isfile(beside):
+                raise FileFailed(beside, "not a regular file")
+            return read_losses(_printable(os.path.basename(beside)), read_file(beside))
+    return ()
+
+
+def _plain(path: str) -> str:
+    return path.removesuffix(".gz").removesuffix(".zst")
 
 
 def _nothing(rules: str, logs: Sequence[_Read]) -> replay.Projection:
@@ -274,12 +304,18 @@ def _nothing(rules: str, logs: Sequence[_Read]) -> replay.Projection:
 
 
 def _names(paths: Sequence[str]) -> list[str]:
-    """Each log by its file name; of two alike, by their paths."""
+    """Each log by its file name; of two alike, by their paths, and those alike numbered."""
     plain = [_printable(os.path.basename(path)) for path in paths]
-    return [
+    spelled = [
         _printable(path) if plain.count(name) > 1 else name
         for path, name in zip(paths, plain, strict=True)
     ]
+    seen: Counter[str] = Counter()
+    found = []
+    for name in spelled:
+        seen[name] += 1
+        found.append(name if seen[name] == 1 else f"{name}#{seen[name]}")
+    return found
 
 
 def _printable(name: str) -> str:

@@ -12,24 +12,34 @@ from typing import Final
 
 from study.result import Loss
 
-_TIMES: Final = ("recorded times", "recorded_at_utc", "admission order", "recorded_sequence")
+_ORDER: Final = ("admission order", "recorded_sequence")
+_TIMES: Final = ("recorded times", "recorded_at_utc", "recorded_minute", *_ORDER)
 _EVIDENCE: Final = ("revision", "receipts", "deciding results", "artifact_revision")
+
+_COSTS: Final = (
+    *("tool_calls", "tokens", "storage_bytes"),
+    *("operator_seconds", "reviewer_seconds", "amount"),
+)
 
 NEEDS: Final[Mapping[str, tuple[str, ...]]] = {
     "review_latency": (*_EVIDENCE, *_TIMES),
     "blocker_recovery": ("blocker ends", "recovery", *_TIMES),
     "progress_gap": ("last_progress", *_TIMES),
-    "false_success": (*_EVIDENCE, "admission order"),
-    "stale_approval": (*_EVIDENCE, "admission order"),
-    "status_disagreement": (*_EVIDENCE, "admission order"),
+    "false_success": (*_EVIDENCE, *_ORDER),
+    "stale_approval": (*_EVIDENCE, *_ORDER),
+    "status_disagreement": (*_EVIDENCE, *_ORDER),
     "receipt_completeness": ("receipts",),
     "receipt_completeness/principal": ("authorship", "principal"),
     "receipt_completeness/artifact_revision": ("revision", "artifact_revision"),
     "receipt_completeness/source": ("source",),
     "receipt_completeness/evidence_refs": ("evidence_refs",),
-    "cost": ("cost.recorded",),  # but for the events, which are counted here
+    **{f"cost/{name}": ("cost.recorded", name, f"payload.{name}") for name in _COSTS},
 }
 """Names of answers, then of fields, as `unavailable` and `losses` of a losses file have them."""
+
+
+WHOLE_RECORDS: Final = ("line", "work_id", "type", "payload", "event_id")
+"""What a loss of leaves out records, or parts them from their work item: in no number."""
 
 
 def lacking(losses: Iterable[Loss], endpoint: str, *, windowed: bool = False) -> str | None:
