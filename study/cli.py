@@ -13,7 +13,7 @@ import re
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 DEFAULT_RULES: Final = "coordination/2"
 USAGE, REFUSED, FAULT_OF_OURS, INTERRUPTED = 2, 3, 70, 130
@@ -33,6 +33,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         arguments = _parser().parse_args(argv)
     except SystemExit as stop:  # argparse has printed help or what is wrong
         return stop.code if isinstance(stop.code, int) else USAGE
+    except BrokenPipeError:
+        _drop_output()
+        return 0
+    except _NoOutput as problem:
+        _say(f"standard output: {problem}")
+        return USAGE
     try:
         status: int = arguments.run(arguments)
         return status
@@ -119,14 +125,37 @@ def _drop_output() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
+def _version() -> str:
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("coordination-replay")
+    except PackageNotFoundError:  # run from a checkout that is not installed
+        return "from a checkout"
+
+
+class _Parser(argparse.ArgumentParser):
+    """Prints as the commands do: help is data, and what is wrong is shown safely."""
+
+    def _print_message(self, message: str, file: Any = None) -> None:
+        del file  # help and the version; `error` prints for itself
+        _write(message)
+
+    def error(self, message: str) -> NoReturn:
+        for line in (*self.format_usage().rstrip().splitlines(), f"error: {message}"):
+            _say(line)
+        raise SystemExit(USAGE)
+
+
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="study",
         description="Operational endpoints, with honest denominators.",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
+    parser.add_argument("--version", action="version", version=f"study {_version()}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     _operations(_command(commands, "operations", "estimate every operational endpoint of logs"))
     fields = _command(commands, "fields", "print the fields that each class of receipt needs")

@@ -745,18 +745,22 @@ def test_the_version_is_printed() -> None:
     assert process("--version") == Ran(0, f"replay {VERSION}\n".encode(), "")
 
 
-@pytest.mark.parametrize("arguments", [["--help"], [], ["anything"]])
-def test_the_study_says_that_nothing_is_available_yet(arguments: list[str]) -> None:
-    code = "from study.cli import entry; entry()"
+@pytest.mark.parametrize(
+    ("arguments", "status"),
+    [(["--help"], 0), (["--version"], 0), ([], 2), (["any\x1b[2Jthing"], 2)],
+)
+def test_the_study_is_a_command_of_its_own(arguments: list[str], status: int) -> None:
     done = subprocess.run(
-        [sys.executable, "-c", code, *arguments],
+        [sys.executable, "-m", "study", *arguments],
         env=environment(),
         capture_output=True,
         text=True,
         check=False,
     )
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "Nothing is available yet" in done.stderr
+    assert done.returncode == status
+    assert bool(done.stdout) == (status == 0)
+    assert bool(done.stderr) == (status == 2)
+    assert "\x1b" not in done.stderr
 
 
 # ---- faults of ours
