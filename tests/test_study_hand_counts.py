@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from functools import cache
 from typing import Any, Final
 
 import pytest
@@ -26,6 +27,7 @@ SETS: Final = [
 IDS: Final = ["-".join(one) for one in SETS]
 
 
+@cache
 def asked(name: str, set_name: str) -> Operations:
     """What the hand count was made of; its options are those of the command."""
     options = authored.expected(name)[set_name]["asked"]
