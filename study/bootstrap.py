@@ -88,7 +88,7 @@ def too_few(clusters: int, level: float) -> Unknown | None:
     if clusters == 1:
         return ONE_CLUSTER
     if 1 - 2.0 ** (1 - clusters) < level:
-        return Unknown(f"{clusters} clusters are too few for an interval over redrawn ones")
+        return Unknown(f"{clusters} work items are too few for an interval over redrawn ones")
     return None
 
 

@@ -68,7 +68,6 @@ def entry() -> None:
 def _known(error: Exception, *, debug: bool) -> int:
     """What a command may end with: a refusal, something unusable, else a fault of ours."""
     from study.beside import BadFile
-    from study.comparing import TooManyGroups
     from study.files import FileFailed
     from study.operational import FileError, LogsRefused, ReplayError
 
@@ -77,7 +76,7 @@ def _known(error: Exception, *, debug: bool) -> int:
             for line in str(error).splitlines():
                 _say(line)
             return REFUSED
-        case BadFile() | TooManyGroups() | FileFailed() | FileError() | ReplayError():
+        case BadFile() | FileFailed() | FileError() | ReplayError():
             _say(str(error))
             return USAGE
     return _fault(error, debug=debug)

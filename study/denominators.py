@@ -34,6 +34,18 @@ def denominator(rows: Iterable[Row], unit: str, omitted: int | Unknown) -> Denom
     return found
 
 
+def unavailable(rows: Iterable[Row]) -> str | None:
+    """How many of the eligible rows are unavailable, and why; null where none is."""
+    eligible = [row for row in rows if row.eligible]
+    reasons = Counter(row.reason or "" for row in eligible if row.role == "unavailable")
+    if not reasons:
+        return None
+    counted = f"{sum(reasons.values())} of {len(eligible)} unavailable"
+    if len(reasons) == 1:
+        return f"{counted} ({next(iter(reasons))})"
+    return f"{counted} (for {len(reasons)} reasons, which the denominator names)"
+
+
 def check(found: Denominator, rows: int) -> None:
     """Eligible are observed, censored, competing or unavailable, and with the excluded all."""
     parts = found.observed + found.censored + _sum(found.competing) + _sum(found.unavailable)

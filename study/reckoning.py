@@ -9,7 +9,7 @@ from typing import Final
 
 from study import times
 from study.definitions import DEFINITIONS, WAITS
-from study.denominators import denominator
+from study.denominators import denominator, unavailable
 from study.estimates import BadInput, Record, Unknown, normal_quantile
 from study.means import cost
 from study.result import NO_REGISTER, Curve, Endpoint, Estimate, Kind
@@ -114,9 +114,8 @@ def _waits(id: str, rows: Sequence[SpellRow], options: Options, group: str | Non
     counted = denominator(settled, DEFINITIONS[id].unit, options.omitted)
     fit: times.Fitted | Unknown
     if isinstance(found, Unknown):
-        lost = [row.reason for row in rows if row.role == "unavailable"]
-        told = f"{len(lost)} of {counted.eligible} unavailable ({lost[0]})" if lost else ""
-        fit = Unknown(told) if lost else found
+        lost = unavailable(rows)
+        fit = found if lost is None else Unknown(lost)
     else:
         fit = times.fitted(
             found,

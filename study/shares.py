@@ -11,7 +11,7 @@ from typing import Final, TypeVar
 
 from msgspec import structs
 
-from study.denominators import denominator
+from study.denominators import denominator, unavailable
 from study.estimates import Number, Range, Unknown
 from study.means import A_BOUND
 from study.proportions import Proportion, Tally, proportion
@@ -46,7 +46,9 @@ def share_of(counts: Sequence[Tally], level: float) -> Proportion | Unknown:
         return found
     if isinstance(found.interval, Unknown):
         return found
-    few = Unknown(f"{found.clusters} work items are too few to tell how they differ")
+    few = Unknown(
+        f"{found.clusters} work items with several each are too few to tell how they differ"
+    )
     return structs.replace(found, interval=few)
 
 
@@ -68,9 +70,7 @@ class Asked:
         unknown = sum(row.role == "unavailable" for row in rows)
         if not unknown:
             return [self._of_proportion(name, rows, found)]
-        why = next(row.reason for row in rows if row.role == "unavailable")
-        counted = sum(row.role == "observed" for row in rows)
-        told = Unknown(f"{unknown} of {unknown + counted} unavailable ({why})")
+        told = Unknown(unavailable(rows) or "")
         if isinstance(found, Unknown):
             return [self.estimate(name, rows, told, told, "not estimated")]
         total = found.of + unknown

@@ -12,14 +12,14 @@ from msgspec import structs
 
 import replay
 from study.beside import Access, Assignment, BadFile, read_access, read_assignment, read_losses
-from study.comparing import compare
+from study.comparing import Grouping, TooManyGroups, compare
 from study.definitions import DEFINITIONS
 from study.estimates import Unknown
 from study.files import FileFailed, read_file
 from study.operational import costs, judged, waits
 from study.operational.groups import grouping, unrecorded
 from study.operational.log import ReplayedLog
-from study.operational.needs import WHOLE_RECORDS
+from study.operational.needs import WHOLE_RECORDS, unneeded
 from study.operational.question import (
     LogsRefused,
     Question,
@@ -33,6 +33,7 @@ from study.reckoning import Options, endpoint
 from study.register import Register, due, flow, read_register
 from study.result import (
     NO_REGISTER,
+    Comparison,
     FileRead,
     LogRead,
     Loss,
@@ -59,6 +60,9 @@ def operations(
     be read, `study.beside.BadFile` for one that is not what it should be, and
     `replay.UsageError` for what cannot be asked.
     """
+    if isinstance(window := question.get("window"), str):  # as the command has it
+        start, _, end = window.partition("..")
+        question["window"] = (start or None, end or None)
     paths = [logs] if isinstance(logs, str | os.PathLike) else logs
     asked = _Asked([os.fspath(path) for path in paths], Question(**question))
     return asked.answer(options or Options())
@@ -110,12 +114,15 @@ class _Asked:
         options = structs.replace(options, omitted=self._omitted(register))
         rows = self._rows(replayed, register)
         self._note_clones(replayed)
+        self._note_losses(replayed)
+        self._note_cutoff(replayed)
         empty = replay.as_document(_nothing(self.question.rules, histories))
         rules: Any = empty["rules"]
         by_name = {name: history for name, history, _ in histories}
         groups = grouping(self.question, self.assignment, by_name)
         if self.assignment is not None and (note := unrecorded(self.assignment, by_name)):
             self.notes.append(note)
+        comparison = self._compared(rows, groups, options)
         return Operations(
             rules=rules["id"],
             digest=rules["digest"],
@@ -127,9 +134,20 @@ class _Asked:
             register=register,
             files=self.files,
             endpoints=tuple(endpoint(id, rows[id], options) for id in DEFINITIONS),
-            comparison=None if groups is None else compare(rows, groups, options),
+            comparison=comparison,
             notes=tuple(self.notes),
         )
+
+    def _compared(
+        self, rows: dict[str, list[Row]], groups: Grouping | None, options: Options
+    ) -> Comparison | None:
+        if groups is None:
+            return None
+        try:
+            return compare(rows, groups, options)
+        except TooManyGroups as many:
+            self.notes.append(f"No comparison: {many}.")
+            return None
 
     # Logs
 
@@ -148,8 +166,6 @@ class _Asked:
                 )
             seen[digest] = name
             losses = _losses(path)
-            if any(loss.name in WHOLE_RECORDS for loss in losses):
-                self.notes.append(f"{name}: its import lost whole records, which no number has.")
             if path == STDIN:
                 self.notes.append(f"{name}: what an import lost of it is not known.")
             yield name, history, losses
@@ -162,7 +178,10 @@ class _Asked:
         lanes: dict[str, str],
     ) -> ReplayedLog:
         start = self.question.window[0] if self.question.window else None
-        prefix = prefix_of(history, self.question)
+        try:
+            prefix = prefix_of(history, self.question)
+        except replay.UsageError as problem:
+            raise replay.UsageError(f"{name}: {problem}") from None
         since = None if start is None else nanoseconds(history, start)
         until = prefix.observed
         if since is not None and until is not None and since >= until:
@@ -206,6 +225,23 @@ class _Asked:
         )
         if nobodys:
             self.notes.append(f"{nobodys} cost records name no work item and are in no mean.")
+
+    def _note_losses(self, logs: Sequence[ReplayedLog]) -> None:
+        whole = [log for log in logs if any(loss.name in WHOLE_RECORDS for loss in log.losses)]
+        if whole:
+            lost = f"{len(whole)} of {len(logs)} logs"
+            self.notes.append(f"Of {lost} an import lost whole records, which no number has.")
+        if names := sorted({name for log in logs for name in unneeded(log.losses)}):
+            told = ", ".join(names)
+            self.notes.append(f"Lost by an import, and asked for by no endpoint: {told}.")
+
+    def _note_cutoff(self, logs: Sequence[ReplayedLog]) -> None:
+        early = sum("cutoff_beyond_log" in log.prefix.facts.flags for log in logs)
+        if early:
+            self.notes.append(
+                f"{early} of {len(logs)} logs end before the cutoff: what is open in them counts "
+                "as watched until the cutoff, on the word of whoever set it."
+            )
 
     def _note_clones(self, logs: Sequence[ReplayedLog]) -> None:
         """Events that two logs share: clones of one log count twice."""

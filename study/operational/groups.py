@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import replay
 from study.beside import Assignment
 from study.comparing import Grouping
-from study.operational.question import Question, nanoseconds
+from study.operational.question import Question, is_minute, nanoseconds
 from study.rows import Row
 
 
@@ -38,6 +38,7 @@ def _log_of(row: Row) -> str | None:
 def _by_time(word: str, histories: Mapping[str, replay.History]) -> Grouping:
     """Before or from a time, by when the work item began: so no item is in both groups."""
     turns = {name: nanoseconds(history, word) for name, history in histories.items()}
+    said = f"minute {word}" if is_minute(word) else word
     began: dict[tuple[str, str], int] = {}
     for name, history in histories.items():
         for event in history.events:
@@ -48,9 +49,9 @@ def _by_time(word: str, histories: Mapping[str, replay.History]) -> Grouping:
         at = began.get(row.cluster)
         if at is None:
             return None
-        return f"from {word}" if at >= turns[row.log] else f"before {word}"
+        return f"from {said}" if at >= turns[row.log] else f"before {said}"
 
-    by = f"when the work item began (before or from {word})"
+    by = "when the work item began"
     return Grouping(by=by, missing="in no log", assigned=False, of=side)
 
 

@@ -13,8 +13,11 @@ from typing import Final
 from study.result import Loss
 
 _ORDER: Final = ("admission order", "recorded_sequence")
-_TIMES: Final = ("recorded times", "recorded_at_utc", "recorded_minute", *_ORDER)
-_EVIDENCE: Final = ("revision", "receipts", "deciding results", "artifact_revision")
+_TIMES: Final = ("recorded times", "recorded_at_utc", "recorded_minute", "recorded_at", *_ORDER)
+_EVIDENCE: Final = (
+    *("revision", "receipts", "deciding results", "artifact_revision"),
+    *("outcome", "payload.outcome", "check", "payload.check"),
+)
 
 _COSTS: Final = (
     *("tool_calls", "tokens", "storage_bytes"),
@@ -23,8 +26,8 @@ _COSTS: Final = (
 
 NEEDS: Final[Mapping[str, tuple[str, ...]]] = {
     "review_latency": (*_EVIDENCE, *_TIMES),
-    "blocker_recovery": ("blocker ends", "recovery", *_TIMES),
-    "progress_gap": ("last_progress", *_TIMES),
+    "blocker_recovery": ("blocker ends", "recovery", "blocker_id", "payload.blocker_id", *_TIMES),
+    "progress_gap": ("last_progress", *_EVIDENCE, *_TIMES),
     "false_success": (*_EVIDENCE, *_ORDER),
     "stale_approval": (*_EVIDENCE, *_ORDER),
     "status_disagreement": (*_EVIDENCE, *_ORDER),
@@ -40,6 +43,12 @@ NEEDS: Final[Mapping[str, tuple[str, ...]]] = {
 
 WHOLE_RECORDS: Final = ("line", "work_id", "type", "payload", "event_id")
 """What a loss of leaves out records, or parts them from their work item: in no number."""
+
+
+def unneeded(losses: Iterable[Loss]) -> set[str]:
+    """The names of what was lost and no endpoint asks for."""
+    needed = {*WHOLE_RECORDS, *_TIMES, *(name for names in NEEDS.values() for name in names)}
+    return {loss.name for loss in losses} - needed
 
 
 def lacking(losses: Iterable[Loss], endpoint: str, *, windowed: bool = False) -> str | None:

@@ -11,6 +11,7 @@ from study.operational.log import NOT_COVERED, TERMINAL, ReplayedLog
 from study.rows import SpellRow
 
 NEVER_READY: Final = "never validly ready"
+NO_STRETCH: Final = "observed at one moment only"
 
 
 def review_latency(log: ReplayedLog) -> Iterator[SpellRow]:
@@ -113,7 +114,8 @@ def progress_gap(log: ReplayedLog) -> Iterator[SpellRow]:
         if item.undetermined_by:
             yield log.left_out(item.work_id, NOT_COVERED)
         else:
-            yield from _stretches(log, item.work_id, moments.get(item.work_id, []))
+            found = [*_stretches(log, item.work_id, moments.get(item.work_id, []))]
+            yield from found or [log.left_out(item.work_id, NO_STRETCH)]
 
 
 def _stretches(log: ReplayedLog, work_id: str, moments: list[_Moment]) -> Iterator[SpellRow]:
