@@ -111,7 +111,8 @@ class _Asked:
             self._replayed(name, history, losses, lanes_of) for name, history, losses in histories
         ]
         register = self._flow(replayed)
-        options = structs.replace(options, omitted=self._omitted(register))
+        omitted = register if isinstance(register, Unknown) else len(register.omitted)
+        options = structs.replace(options, omitted=omitted)
         rows = self._rows(replayed, register)
         self._note_clones(replayed)
         self._note_losses(replayed)
@@ -210,7 +211,7 @@ class _Asked:
             for id, of_one in found.items():
                 rows[id] += log.available(id, of_one)
             rows["cost"] += costs.costs(log, money, assigned)
-        if isinstance(register, RegisterFlow) and not self.refused:
+        if isinstance(register, RegisterFlow):
             basis, lanes = logs[0].basis, self._registered_lanes()
             for work_id in register.omitted:
                 rows["cost"] += costs.omitted(work_id, basis, lanes.get(work_id), money)
@@ -272,19 +273,14 @@ class _Asked:
     def _flow(self, logs: Sequence[ReplayedLog]) -> RegisterFlow | Unknown:
         if self.register is None:
             return NO_REGISTER
+        if self.refused:
+            return Unknown("work of the refused logs cannot be told from work that left no event")
         return flow(
             self.register,
             {work_id for log in logs for work_id in log.by_item},
             {event_id for log in logs for event_id in log.events},
             *self._watched(self.register, logs),
         )
-
-    def _omitted(self, register: RegisterFlow | Unknown) -> int | Unknown:
-        if isinstance(register, Unknown):
-            return register
-        if self.refused:
-            return Unknown("work of the refused logs cannot be told from omitted work")
-        return len(register.omitted)
 
     def _watched(
         self, register: Register, logs: Sequence[ReplayedLog]
