@@ -8,6 +8,7 @@ from math import isfinite
 from typing import Final
 
 from study import times
+from study.curves import curves
 from study.definitions import DEFINITIONS, WAITS
 from study.denominators import denominator, unavailable
 from study.estimates import BadInput, Record, Unknown, normal_quantile
@@ -127,7 +128,7 @@ def _waits(id: str, rows: Sequence[SpellRow], options: Options, group: str | Non
     return Estimated(
         rows=settled,
         estimates=times.estimates(fit, id, counted, group=group, level=options.level),
-        curves=times.curves(fit, group=group),
+        curves=curves(fit, group=group),
         fit=fit,
     )
 

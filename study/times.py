@@ -10,7 +10,7 @@ The horizon, where none is asked for, is the last time at which at least ten are
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from math import exp, log
 from typing import Final
 
@@ -20,7 +20,7 @@ from study.definitions import WAITS
 from study.estimates import Interval, Number, Range, Record, Unknown, normal_quantile
 from study.incidence import AalenJohansen, Incidence, aalen_johansen
 from study.redraw import Redrawn, redrawn
-from study.result import NO_BAND_TAKEN, Curve, CurvePoint, Denominator, Estimate
+from study.result import Denominator, Estimate
 from study.rows import SpellRow
 from study.spells import (
     ENOUGH_AT_RISK,
@@ -183,7 +183,7 @@ def again(fit: Fitted) -> Fitted:
         found.causes,
         start=found.start,
         tau=found.tau,
-        times=sorted({*_band_times(fit.waiting, found.tau), *readable}),
+        times=sorted({*band_times(fit.waiting, found.tau), *readable}),
         seed=fit.seed,
         draws=fit.draws,
         level=fit.waiting.level,
@@ -191,7 +191,8 @@ def again(fit: Fitted) -> Fitted:
     return structs.replace(fit, redrawn=drawn)
 
 
-def _band_times(waiting: KaplanMeier, tau: float) -> list[float]:
+def band_times(waiting: KaplanMeier, tau: float) -> list[float]:
+    """The event times at which a band over redrawn work items is taken."""
     times = [point.time for point in waiting.points if point.time <= tau]
     step = -(-len(times) // BANDS_AT) or 1
     return times[::step]
@@ -358,103 +359,3 @@ def _logit(area: RestrictedMean, level: float) -> Range:
     middle = log(share / (1 - share))
     low, high = (whole / (1 + exp(-(middle + side))) for side in (-half, half))
     return Interval(low, high)
-
-
-# Curves
-
-
-def curves(fit: Fitted | Unknown, *, group: str | None = None) -> tuple[Curve, ...]:
-    """The waiting curve, and the incidence of each cause that was seen."""
-    if isinstance(fit, Unknown):
-        return ()
-    words = WAITS[fit.watched.endpoint]
-    shown = [_curve(fit, "waiting", words.still, _waiting_points(fit), group)]
-    for cause, label in words.causes.items():
-        if points := _incidence_points(fit, cause):
-            shown.append(_curve(fit, cause, label, points, group))
-    return tuple(shown)
-
-
-def _curve(
-    fit: Fitted, shows: str, label: str, points: tuple[CurvePoint, ...], group: str | None
-) -> Curve:
-    found = fit.watched
-    ticks = round_times(found.start, fit.waiting.last)
-    kept = after(found.spells, found.start)
-    return Curve(
-        endpoint=found.endpoint,
-        shows=shows,
-        label=label,
-        start=found.start,
-        last=fit.waiting.last,
-        points=points,
-        at_risk=tuple(zip(ticks, _just_after(found, ticks), strict=True)),
-        censored=tuple(sorted(spell.exit for spell in kept if spell.cause is None)),
-        level=fit.waiting.level,
-        group=group,
-    )
-
-
-def _just_after(found: Watched, ticks: Sequence[float]) -> list[int]:
-    """How many are at risk at each time; at the start, those who go on after it."""
-    counts = [*at_risk(found.spells, ticks, found.start)]
-    if ticks and ticks[0] == found.start and found.start > 0:
-        goes_on = sum(spell.entry <= found.start < spell.exit for spell in found.spells)
-        counts[0] = goes_on
-    return counts
-
-
-_STEPS: Final = (
-    *(1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1_800),
-    *(3_600, 7_200, 10_800, 21_600, 43_200, 86_400, 172_800, 432_000, 864_000),
-)
-
-
-def round_times(start: float, last: float) -> tuple[float, ...]:
-    """At most eight round times (seconds) from `start` to `last`, the start first."""
-    span = last - start
-    if span <= 0:
-        return (start,)
-    step = next((float(s) for s in _STEPS if span / s <= 7), None)
-    if step is None:
-        step = 864_000.0
-        while span / step > 7:
-            step *= 2
-    elif span < 1:
-        step = span / 5
-    first = (start // step + 1) * step
-    found = [start]
-    while first <= last:
-        found.append(first)
-        first += step
-    return tuple(found)
-
-
-def _waiting_points(fit: Fitted) -> tuple[CurvePoint, ...]:
-    band = _band(fit, lambda again, time: again.waiting(time))
-    return tuple(
-        CurvePoint(p.time, p.at_risk, p.events, p.survival, band.get(p.time, p.interval))
-        for p in fit.waiting.points
-    )
-
-
-def _incidence_points(fit: Fitted, cause: str) -> tuple[CurvePoint, ...]:
-    band = _band(fit, lambda again, time: again.incidence(cause, time))
-    return tuple(
-        CurvePoint(p.time, p.at_risk, p.events, p.incidence, band.get(p.time, p.interval))
-        for p in fit.endings.of(cause).points
-    )
-
-
-def _band(fit: Fitted, at: Callable[[Redrawn, float], Range]) -> Mapping[float, Range]:
-    """By event time the band over redrawn work items, where it was taken."""
-    if fit.redrawn is None:
-        return {}
-    taken = {*_band_times(fit.waiting, fit.watched.tau)}
-    found: dict[float, Range] = {}
-    for point in fit.waiting.points:
-        if point.time > fit.watched.tau:
-            found[point.time] = Unknown("no band beyond the horizon")
-            continue
-        found[point.time] = at(fit.redrawn, point.time) if point.time in taken else NO_BAND_TAKEN
-    return found
